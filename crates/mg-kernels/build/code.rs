@@ -18,6 +18,8 @@ pub struct Codes {
     /// Its capability, its pack and where in that it is.
     places: BTreeMap<String, Vec<(u32, usize, [usize; 2])>>,
     packs: Vec<Vec<u8>>,
+    /// What was taken, as the library's table has it.
+    taken: Vec<String>,
 }
 
 impl Codes {
@@ -50,28 +52,35 @@ impl Codes {
         Ok(all)
     }
 
-    /// The kernel's, as the library's table has it; from now on there is none of it.
-    pub fn take(&mut self, name: &str) -> String {
-        let places = self.places.remove(name).unwrap_or_default();
-        let code = |(capability, pack, [start, end]): &(u32, usize, [usize; 2])| {
-            format!("Code {{ capability: {capability}, part: Part::new(&CODE[{pack}], {start}, {end}) }}")
-        };
-        places.iter().map(code).collect::<Vec<_>>().join(", ")
+    /// Where in the table the kernel's are; from now on there is none of it.
+    pub fn take(&mut self, name: &str) -> [usize; 2] {
+        let start = self.taken.len();
+        for (capability, pack, [from, to]) in self.places.remove(name).unwrap_or_default() {
+            let part = format!("Part::new(&CODE_PACKS[{pack}], {from}, {to})");
+            self.taken.push(format!("Code {{ capability: {capability}, part: {part} }},"));
+        }
+        [start, self.taken.len()]
     }
 
-    /// Writes the packs, and answers with the table of them. All has to be taken.
+    /// Writes the packs, and answers with the tables. All has to be taken.
     pub fn write(&self, out: &Path, level: i32) -> Result<String> {
         if let Some((name, _)) = self.places.first_key_value() {
             return Err(format!("{name}.cubin is of no kernel"));
         }
-        let mut table = format!("static CODE: [Pack; {}] = [\n", self.packs.len());
+        let mut table = format!("static CODE_PACKS: [Pack; {}] = [\n", self.packs.len());
         for (number, pack) in self.packs.iter().enumerate() {
             let file = out.join(format!("{number}.cubin.zst"));
             let packed = zstd::bulk::compress(pack, level).map_err(|error| error.to_string())?;
             write(&file, &packed)?;
             let _ = writeln!(table, "Pack::new(include_bytes!({file:?}), {}),", pack.len());
         }
-        Ok(table + "];\n")
+        let _ = writeln!(
+            table,
+            "];\nstatic CODE: [Code; {}] = [\n{}\n];",
+            self.taken.len(),
+            self.taken.join("\n")
+        );
+        Ok(table)
     }
 }
 

@@ -86,7 +86,7 @@ fn main() -> Result<()> {
                 "Facts {{ takes: {takes:?}, bytes: {bytes}, fields: FIELDS[{number}], threads: {threads}, \
                  constants: &{constants:?} }}"
             );
-            kernels.insert(name.clone(), format!("Prebuilt::new({name:?}, {place}, &[{code}], {facts}),"));
+            kernels.insert(name.clone(), format!("Prebuilt::new({name:?}, {place}, {code:?}, {facts}),"));
         }
         let file = out.join(format!("{number}.ptx.zst"));
         let packed = zstd::bulk::compress(told.as_bytes(), level).map_err(|error| error.to_string())?;

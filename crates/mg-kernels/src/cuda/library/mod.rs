@@ -57,8 +57,8 @@ pub struct Prebuilt {
     bytes: usize,
     /// `None` where what is there is not what the build wrote.
     text: OnceLock<Option<String>>,
-    /// What assemblers made of it when the package was built.
-    code: &'static [Code],
+    /// Which of [`CODE`] assemblers made of it when the package was built.
+    code: [usize; 2],
     facts: Facts,
 }
 
@@ -119,6 +119,13 @@ impl Pack {
     }
 }
 
+impl Code {
+    /// Whether GPUs of this capability run it.
+    fn runs_on(&self, capability: u32) -> bool {
+        self.capability / 10 == capability / 10 && self.capability <= capability
+    }
+}
+
 impl Part {
     const fn new(pack: &'static Pack, start: usize, end: usize) -> Part {
         Part { pack, start, end }
@@ -130,13 +137,7 @@ impl Part {
 }
 
 impl Prebuilt {
-    const fn new(
-        name: &'static str,
-        told: Part,
-        bytes: usize,
-        code: &'static [Code],
-        facts: Facts,
-    ) -> Prebuilt {
+    const fn new(name: &'static str, told: Part, bytes: usize, code: [usize; 2], facts: Facts) -> Prebuilt {
         Prebuilt { name, told, bytes, text: OnceLock::new(), code, facts }
     }
 
@@ -144,13 +145,13 @@ impl Prebuilt {
     pub(crate) fn of_text(name: String, text: String) -> &'static Prebuilt {
         static NOTHING: Pack = Pack::new(&[], 0);
         let (name, told) = (Box::leak(name.into_boxed_str()), Part::new(&NOTHING, 0, 0));
-        let kernel = Prebuilt::new(name, told, text.len(), &[], Facts::default());
+        let kernel = Prebuilt::new(name, told, text.len(), [0, 0], Facts::default());
         kernel.text.get_or_init(|| Some(text));
         Box::leak(Box::new(kernel))
     }
 
     /// The text, which the driver assembles for its device. Nothing, where the package is damaged: see [`Prebuilt::whole`].
-    pub fn ptx(&self) -> &'static str {
+    pub fn ptx(&self) -> &str {
         self.whole().unwrap_or_default()
     }
 
@@ -159,7 +160,7 @@ impl Prebuilt {
     /// # Errors
     ///
     /// [`ErrorKind::Format`] where what is there is not what the build wrote.
-    pub fn whole(&self) -> Result<&'static str> {
+    pub fn whole(&self) -> Result<&str> {
         let text = self.text.get_or_init(|| {
             let told = std::str::from_utf8(self.told.bytes()?).ok()?;
             deltas::decode(told, self.bytes)
@@ -179,9 +180,14 @@ impl Prebuilt {
     ///
     /// As [`Prebuilt::whole`].
     pub fn code(&self, capability: u32) -> Result<Option<&'static [u8]>> {
-        let runs = |code: &&Code| code.capability / 10 == capability / 10 && code.capability <= capability;
-        let code = self.code.iter().filter(runs).max_by_key(|code| code.capability);
+        let fit = self.codes().iter().filter(|code| code.runs_on(capability));
+        let code = fit.max_by_key(|code| code.capability);
         code.map(|code| code.part.bytes().ok_or_else(|| self.is_damaged())).transpose()
+    }
+
+    fn codes(&self) -> &'static [Code] {
+        let [start, end] = self.code;
+        CODE.get(start..end).unwrap_or_default()
     }
 
     /// Bytes of its argument, as the source declares it; 0 for a kernel that was made while the program runs.
@@ -360,22 +366,26 @@ mod tests {
     #[test]
     fn a_damaged_pack_is_an_error() {
         static DAMAGED: Pack = Pack::new(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], 10);
-        static CODE: [Code; 1] = [Code { capability: 80, part: Part::new(&DAMAGED, 0, 10) }];
-        let kernel = Prebuilt::new("mg_damaged", Part::new(&DAMAGED, 0, 10), 10, &CODE, Facts::default());
+        let part = Part::new(&DAMAGED, 0, 10);
+        let kernel = Prebuilt::new("mg_damaged", part, 10, [0, 0], Facts::default());
         assert!(matches!(kernel.whole().unwrap_err().kind(), ErrorKind::Format(_)));
-        assert!(matches!(kernel.code(86).unwrap_err().kind(), ErrorKind::Format(_)));
-        // It is for 8.0 and what is like it.
-        assert!([75, 90, 120].iter().all(|&other| kernel.code(other).unwrap().is_none()));
         // One that is whole, of which another text was asked for.
         let part = Part { end: usize::MAX, ..KERNELS[0].told };
-        assert!(Prebuilt::new("mg_beyond", part, 1, &[], Facts::default()).whole().is_err());
+        assert!(Prebuilt::new("mg_beyond", part, 1, [0, 0], Facts::default()).whole().is_err());
         assert!(KERNELS.iter().all(|kernel| kernel.whole().is_ok_and(|text| text.contains(kernel.name))));
+    }
+
+    #[test]
+    fn code_runs_on_what_is_like_its_gpu() {
+        let runs = |of, on| Code { capability: of, part: KERNELS[0].told }.runs_on(on);
+        assert!(runs(80, 80) && runs(80, 86) && runs(80, 89) && runs(90, 90));
+        assert!(!runs(86, 80) && !runs(80, 90) && !runs(90, 80) && !runs(90, 100) && !runs(80, 75));
     }
 
     #[test]
     fn machine_code_is_of_its_kernel() {
         for kernel in &KERNELS {
-            for code in kernel.code {
+            for code in kernel.codes() {
                 let bytes = kernel.code(code.capability).unwrap().unwrap();
                 let is_named = bytes.windows(kernel.name.len()).any(|part| part == kernel.name.as_bytes());
                 assert!(bytes.starts_with(b"\x7fELF") && is_named, "{}", kernel.name);
