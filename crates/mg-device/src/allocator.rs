@@ -112,31 +112,42 @@ impl<M: RawMemory> Pool<M> {
         Pool { memory, device, state: Mutex::new(state) }
     }
 
-    /// A block of at least `bytes` bytes, with one reference, for `len` elements of `dtype`; if there is one at this address,
-    /// that.
+    /// A block of at least `bytes` bytes, with one reference, for `len` elements of `dtype`.
     #[inline]
-    pub(crate) fn take_at(
-        &self,
-        bytes: usize,
-        dtype: DType,
-        len: usize,
-        at: usize,
-    ) -> Result<Box<Storage>, ErrorKind> {
+    pub(crate) fn take(&self, bytes: usize, dtype: DType, len: usize) -> Result<Box<Storage>, ErrorKind> {
         let mut state = self.lock();
-        let mut storage = match state.find(bytes, at) {
+        let storage = match state.find(bytes) {
             Some(storage) => storage,
             None => self.miss(&mut state, bytes)?,
         };
+        Ok(Self::given(state, storage, dtype, len))
+    }
+
+    /// The same at an address, if a block lies there that was given back and is of a size to serve.
+    #[inline]
+    pub(crate) fn take_at(&self, bytes: usize, dtype: DType, len: usize, at: usize) -> Option<Box<Storage>> {
+        let mut state = self.lock();
+        let storage = state.find_at(bytes, at)?;
+        Some(Self::given(state, storage, dtype, len))
+    }
+
+    #[inline]
+    fn given(
+        mut state: MutexGuard<State>,
+        mut storage: Box<Storage>,
+        dtype: DType,
+        len: usize,
+    ) -> Box<Storage> {
         state.allocations += 1;
         state.peak = state.peak.max(state.active);
         drop(state);
         storage.dtype = dtype;
         storage.len = len;
         *storage.refs.get_mut() = 1;
-        Ok(storage)
+        storage
     }
 
-    /// Takes back what [`take_at`](Pool::take_at) gave.
+    /// Takes back what [`take`](Pool::take) gave.
     #[inline]
     pub(crate) fn put(&self, mut storage: Box<Storage>) {
         let Owner::Pool(tag) = &mut storage.owner else { return };
@@ -255,31 +266,42 @@ impl<M: RawMemory> Drop for Pool<M> {
 impl State {
     /// A cached block that holds `bytes`, counted as active from here on.
     #[inline]
-    fn find(&mut self, bytes: usize, at: usize) -> Option<Box<Storage>> {
-        let class = class_of(bytes)?;
-        if at != 0 {
+    fn find(&mut self, bytes: usize) -> Option<Box<Storage>> {
+        let class = classes_for(bytes).find(|&class| !self.free[class].is_empty())?;
+        let storage = self.free[class].pop_back()?;
+        Some(self.hit(storage, class))
+    }
+
+    /// The same, of the block at an address.
+    fn find_at(&mut self, bytes: usize, at: usize) -> Option<Box<Storage>> {
+        classes_for(bytes).find_map(|class| {
             let free = &mut self.free[class];
-            let found = (0..free.len()).rev().take(NEAR).find(|&i| free[i].ptr.addr().get() == at);
-            if let Some(storage) = found.and_then(|i| free.remove(i)) {
-                free.push_back(storage);
-            }
-        }
-        let mut found = self.free[class].pop_back().map(|s| (s, class));
-        if found.is_none() && bytes >= LARGE {
-            found = (class + 1..CLASSES)
-                .take_while(|&c| bytes >= class_size(c) / 8 * 7)
-                .find_map(|c| self.free[c].pop_back().map(|s| (s, c)));
-        }
-        let (storage, class) = found?;
+            let found = (0..free.len()).rev().take(NEAR).find(|&i| free[i].ptr.addr().get() == at)?;
+            let storage = free.remove(found)?;
+            Some(self.hit(storage, class))
+        })
+    }
+
+    #[inline]
+    fn hit(&mut self, storage: Box<Storage>, class: usize) -> Box<Storage> {
         self.cached -= class_size(class);
         self.active += class_size(class);
         self.hits += 1;
-        Some(storage)
+        storage
     }
 }
 
-/// Blocks of a class among which one at an address is looked for.
-const NEAR: usize = 16;
+/// Blocks of a class among which one at an address is looked for: those that were given back last.
+const NEAR: usize = 256;
+
+/// The classes whose blocks may serve `bytes`, that with the least waste first.
+#[inline]
+fn classes_for(bytes: usize) -> impl Iterator<Item = usize> {
+    let first = class_of(bytes);
+    let larger = first.filter(|_| bytes >= LARGE).map_or(CLASSES, |class| class + 1);
+    let larger = (larger..CLASSES).take_while(move |&class| bytes >= class_size(class) / 8 * 7);
+    first.into_iter().chain(larger)
+}
 
 /// The class whose blocks hold `bytes` with the least waste; `None` for sizes no machine has.
 #[inline]
@@ -412,7 +434,7 @@ mod tests {
     }
 
     fn take(pool: &Pool<&Counted>, bytes: usize) -> Result<Box<Storage>, ErrorKind> {
-        pool.take_at(bytes, DType::U8, bytes, 0)
+        pool.take(bytes, DType::U8, bytes)
     }
 
     #[test]

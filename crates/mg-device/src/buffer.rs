@@ -53,27 +53,29 @@ impl Buffer {
     #[inline]
     #[track_caller]
     pub fn uninit(device: Device, dtype: DType, len: usize) -> Result<Buffer> {
-        Buffer::uninit_at(device, dtype, len, 0)
-    }
-
-    /// As [`Buffer::uninit`], at an address where memory was given back, if there is some: work that repeats finds all as it was.
-    ///
-    /// # Errors
-    ///
-    /// As [`Buffer::uninit`].
-    #[inline]
-    #[track_caller]
-    pub fn uninit_at(device: Device, dtype: DType, len: usize, at: u64) -> Result<Buffer> {
         let bytes = len.saturating_mul(dtype.size());
         let taken = if device.is_cpu() {
-            HOST.take_at(bytes, dtype, len, at as usize)
+            HOST.take(bytes, dtype, len)
         } else {
-            Gpu::of(device).map_err(|e| e.with_op("allocate"))?.pool.take_at(bytes, dtype, len, at as usize)
+            Gpu::of(device).map_err(|e| e.with_op("allocate"))?.pool.take(bytes, dtype, len)
         };
         match taken {
             Ok(storage) => Ok(Buffer::from_storage(storage)),
             Err(kind) => Err(Error::new("allocate", kind)),
         }
+    }
+
+    /// As [`Buffer::uninit`], at an address where memory was given back, if it is there still: work that repeats finds all as it was.
+    #[inline]
+    pub fn uninit_at(device: Device, dtype: DType, len: usize, at: u64) -> Option<Buffer> {
+        let bytes = len.saturating_mul(dtype.size());
+        let at = at as usize;
+        let taken = if device.is_cpu() {
+            HOST.take_at(bytes, dtype, len, at)
+        } else {
+            Gpu::of(device).ok()?.pool.take_at(bytes, dtype, len, at)
+        };
+        taken.map(Buffer::from_storage)
     }
 
     /// Memory for `len` elements that are all zero (`false` for `bool`).

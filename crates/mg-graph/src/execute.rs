@@ -4,14 +4,17 @@ use crate::cpu::Cpu;
 use crate::cuda::Cuda;
 use crate::engine::{Collected, Garbage};
 use crate::node::{Inner, Value, WeakNode};
+use crate::packed::{Of, Packed, Sight, Users};
 use crate::plan::{Bindings, Launch, Loc, Output, Place, Plan, Slot};
+use crate::precision::matmul_precision;
 use crate::profile;
 use crate::refusal::{Pair, Refusal, is_machines};
 use crate::run::{Executor, Failures, Memory, Run, with_offset};
-use mg_device::cuda::Gpu;
+use mg_device::cuda::{Gpu, Mark};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::cpu::memory::or_missing;
 use smallvec::SmallVec;
+use std::collections::VecDeque;
 
 /// The device's state, if it collects launches.
 fn collecting(device: Device) -> Option<&'static Gpu> {
@@ -73,17 +76,37 @@ impl PendingWrite {
 pub(crate) struct MemoryPlaces {
     before: Vec<u64>,
     now: Vec<u64>,
+    /// What the plan under way has found where it was, in the order in which it asks.
+    there: VecDeque<Option<Buffer>>,
 }
+
+/// Memory for so many elements.
+type Ask = (Device, DType, usize);
 
 impl MemoryPlaces {
     /// As a run before, which found these.
     pub(crate) fn as_before(before: Vec<u64>) -> MemoryPlaces {
         let now = Vec::with_capacity(before.len());
-        MemoryPlaces { before, now }
+        MemoryPlaces { before, now, there: VecDeque::new() }
     }
 
-    fn find(&mut self, ask: impl FnOnce(u64) -> Result<Buffer>) -> Result<Buffer> {
-        let buffer = ask(self.before.get(self.now.len()).copied().unwrap_or(0))?;
+    /// Takes all that is free of what a plan asks for, where it was: whatever is not, and is taken elsewhere, is not to take the place of
+    /// something else.
+    fn take_back(&mut self, asks: impl Iterator<Item = Ask>) {
+        let before = self.before.get(self.now.len()..).unwrap_or(&[]);
+        let there = before
+            .iter()
+            .zip(asks)
+            .map(|(&at, (device, dtype, len))| Buffer::uninit_at(device, dtype, len, at));
+        self.there = there.collect();
+    }
+
+    /// The next of what the plan asks for.
+    fn find(&mut self, (device, dtype, len): Ask) -> Result<Buffer> {
+        let buffer = match self.there.pop_front().flatten() {
+            Some(there) => there,
+            None => Buffer::uninit(device, dtype, len)?,
+        };
         self.now.push(buffer.address());
         Ok(buffer)
     }
@@ -102,6 +125,15 @@ pub(crate) struct Manner<'a> {
     pub(crate) foreign: &'a [usize],
     pub(crate) refusal: &'a mut Refusal,
     pub(crate) places: &'a mut MemoryPlaces,
+    /// Where launches are collected, what they were made as the last time.
+    pub(crate) again: Option<Again<'a>>,
+}
+
+/// What is known of a plan that is run again and again.
+pub(crate) struct Again<'a> {
+    pub(crate) users: &'a Users,
+    pub(crate) packed: &'a mut Packed,
+    pub(crate) read: Vec<Sight>,
 }
 
 /// What becomes of a plan when something in it is refused.
@@ -235,7 +267,7 @@ impl Plan {
         sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
         let (room, places) = (None, &mut MemoryPlaces::default());
-        self.execute_in(Manner { room, whole, foreign, refusal, places }, graph, sink)
+        self.execute_in(Manner { room, whole, foreign, refusal, places, again: None }, graph, sink)
     }
 
     /// Memory that is missing is told of the operation that would have written to it, by the name that a person called it by where `called`
@@ -288,7 +320,7 @@ impl Plan {
         graph: &B,
         mut sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
-        let Manner { room, whole, foreign, refusal, places } = manner;
+        let Manner { room, whole, foreign, refusal, places, again } = manner;
         let (memory, arenas, buffers) = self.memory(graph, room, foreign, places)?;
         // Whoever collects launches holds their results; a reference more would have them copied where a plan overwrites them.
         for buffer in &arenas {
@@ -303,8 +335,9 @@ impl Plan {
         let (failures, bound) = (Failures::default(), Device::cpu());
         let mut walk =
             Walk { plan: self, memory: &memory, buffers: &buffers, whole, refusal, failures, bound };
-        for (at, launch) in self.launches.iter().enumerate() {
-            walk.launch(at, launch)?;
+        match again {
+            Some(again) => walk.all_again(again)?,
+            None => walk.all()?,
         }
         let Walk { refusal, failures, .. } = walk;
         if let Some((device, _)) = self.guarded.filter(|_| self.checks_until >= self.launches.len()) {
@@ -325,14 +358,19 @@ impl Plan {
         foreign: &[usize],
         places: &mut MemoryPlaces,
     ) -> Result<(Memory<'a, B>, SmallVec<[Buffer; 1]>, Buffers)> {
-        let mut memory =
-            Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };
+        let slots = SmallVec::with_capacity(self.slots.len());
+        let mut memory = Memory { graph, slots, planned: &self.slots, precision: matmul_precision() };
         let is_given = room.is_some();
         let called = |node| graph.origin(node).map(|origin| origin.called);
         let Room { mut arenas, mut results } = room.unwrap_or_default();
+        let has_donor = |slot: &Slot| slot.donor.is_some_and(|donor| graph.value(donor).is_some());
         if !is_given {
+            let own = self.slots.iter().filter(|slot| slot.leaves && !has_donor(slot));
+            let own = own.map(|slot| (slot.device, slot.dtype, slot.len));
+            places
+                .take_back(self.arenas.iter().map(|&(device, bytes)| (device, DType::U8, bytes)).chain(own));
             for &(device, bytes) in &self.arenas {
-                let arena = places.find(|at| Buffer::uninit_at(device, DType::U8, bytes, at));
+                let arena = places.find((device, DType::U8, bytes));
                 arenas.push(arena.map_err(|error| self.told_of_arena(device, error, called))?);
             }
         }
@@ -347,7 +385,7 @@ impl Plan {
                 None if slot.leaves => owned(match results.get_mut(i).and_then(Option::take) {
                     Some(given) => given,
                     None => places
-                        .find(|at| Buffer::uninit_at(slot.device, slot.dtype, slot.len, at))
+                        .find((slot.device, slot.dtype, slot.len))
                         .map_err(|error| self.told_of_slot(i, error, called))?,
                 }),
                 None => {
@@ -430,10 +468,50 @@ struct Walk<'a, B> {
 }
 
 impl<B: Bindings + Sync> Walk<'_, B> {
+    fn all(&mut self) -> Result<()> {
+        for (at, launch) in self.plan.launches.iter().enumerate() {
+            self.go_on(at)?;
+            self.launch(at, launch)?;
+        }
+        Ok(())
+    }
+
+    /// As [`Walk::all`], but for launches that are as they were.
+    fn all_again(&mut self, again: Again) -> Result<()> {
+        let Again { users, packed, read } = again;
+        let plan = self.plan;
+        let Some(gpu) = plan.launches.first().and_then(|launch| collecting(launch.device)) else {
+            return self.all();
+        };
+        let of = Of { precision: self.memory.precision, asked: self.refusal.asked() };
+        packed.look(plan, users, of, &read, &self.memory.slots, self.buffers);
+        let mut at = 0;
+        while let Some(launch) = plan.launches.get(at) {
+            self.go_on(at)?;
+            // What checks have refused is gathered before the launch that comes after all of them.
+            let end = if at < plan.checks_until { plan.checks_until } else { plan.launches.len() };
+            if self.failures.0.is_empty() {
+                let next = packed.again(gpu, at, end.min(plan.launches.len()));
+                if next > at {
+                    at = next;
+                    continue;
+                }
+            }
+            let from = gpu.collected_mark();
+            self.launch(at, launch)?;
+            let marks = from.zip(gpu.collected_mark());
+            // Places where checks tell what they find are others each time, as is memory of a launch's own.
+            let is_whole = !launch.is_checked() && self.failures.0.is_empty();
+            let stays = |(from, to): &(Mark, Mark)| is_whole && !from.keeps_until(*to);
+            packed.made(at, marks.filter(stays));
+            at += 1;
+        }
+        Ok(())
+    }
+
     /// Runs the launch at a position, and keeps what fails for the results that it would have written.
     #[inline]
     fn launch(&mut self, at: usize, launch: &Launch) -> Result<()> {
-        self.go_on(at)?;
         if launch.device.is_cpu() && !launch.is_transfer() {
             let mut run = Run { memory: self.memory, failures: &mut self.failures };
             let make = || match or_missing(|| Cpu.launch(launch, &mut run)) {

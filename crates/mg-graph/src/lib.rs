@@ -38,6 +38,7 @@ mod kernel;
 mod live;
 mod node;
 mod op;
+mod packed;
 mod plan;
 mod precision;
 mod prepared;

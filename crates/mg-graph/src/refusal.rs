@@ -7,6 +7,7 @@ use crate::node::{Value, WeakNode};
 use mg_device::cuda::{Gpu, Origin, on_look};
 use mg_device::{Device, Error, ErrorKind, Result};
 use mg_kernels::cuda::{Restored, gather_refusals, restore_refused};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
@@ -22,6 +23,14 @@ pub(crate) struct Refusal {
     /// All of those so far.
     noted: Vec<(u64, u64)>,
     /// The device whose word says which checks so far have refused something.
+    gathered: Option<Device>,
+}
+
+/// What a [`Refusal`] has launches ask.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Asked {
+    matters: bool,
+    whole: bool,
     gathered: Option<Device>,
 }
 
@@ -55,6 +64,11 @@ impl Refusal {
     /// Whether checks were made that the device's word tells of.
     pub(crate) fn is_gathered(&self) -> bool {
         self.gathered.is_some()
+    }
+
+    /// What launches of a plan ask before they overwrite something, for all that was launched before the plan.
+    pub(crate) fn asked(&self) -> Asked {
+        Asked { matters: self.matters, whole: self.whole, gathered: self.gathered }
     }
 
     /// The device with the word that a launch looks at which overwrites memory of before, and its bits; nothing where no check
@@ -119,6 +133,11 @@ impl Refusal {
     pub(crate) fn restore(&self, replaced: &[Pair]) -> Result<()> {
         let Some(device) = self.gathered else { return Ok(()) };
         let here = |value: &Value| value.buffer.device() == device && value.layout.is_contiguous();
+        let addresses: HashSet<u64> = replaced.iter().map(|pair| pair.old.buffer.address()).collect();
+        let is_taken_over = |new: &Value| {
+            let is_it = |other: &Pair| other.old.buffer.ptr_eq(&new.buffer);
+            addresses.contains(&new.buffer.address()) && replaced.iter().any(is_it)
+        };
         let fits = |pair: &&Pair| {
             here(pair.old)
                 && here(pair.new)
@@ -126,7 +145,7 @@ impl Refusal {
                 && pair.old.buffer.dtype() == pair.new.buffer.dtype()
                 && pair.old.layout.numel() == pair.new.layout.numel()
                 // What was taken over is as it was, or is another tensor's, which comes first.
-                && !replaced.iter().any(|other| other.old.buffer.ptr_eq(&pair.new.buffer))
+                && !is_taken_over(pair.new)
         };
         let all: Vec<&Pair> = replaced.iter().filter(fits).collect();
         if all.is_empty() {

@@ -7,13 +7,14 @@
 
 use crate::engine;
 use crate::exclusive::Exclusive;
-use crate::execute::{Manner, MemoryPlaces, Room, Whole};
+use crate::execute::{Again, Manner, MemoryPlaces, Room, Whole};
 use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
+use crate::packed::{Packed, Sight, Users};
 use crate::plan::{Bindings, Origin, Place, Plan};
 use crate::refusal::{Pair, Refusal};
-use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
+use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use mg_kernels::{Law, cell_bits};
 use smallvec::SmallVec;
@@ -292,6 +293,8 @@ struct ReplayStep {
     spared: Vec<usize>,
     /// What no step reads after this one, and nobody wants in the end.
     done_with: Vec<Computed>,
+    /// Where launches are collected.
+    users: Option<Users>,
 }
 
 impl ReplayStep {
@@ -345,8 +348,10 @@ const TURNS: usize = 2;
 #[derive(Default)]
 struct Turn {
     graph: Option<Graph>,
-    works: Works,
+    launches: Launches,
     places: Vec<u64>,
+    /// By step, or none at all where the last run failed.
+    packed: Vec<Packed>,
 }
 
 /// What the steps of a run computed.
@@ -385,6 +390,7 @@ struct Replaying<'a> {
     /// Memory for what the steps compute from one on that overwrites something from outside; one after the other they take their parts.
     rooms: Option<std::vec::IntoIter<Room>>,
     places: MemoryPlaces,
+    packed: Vec<Packed>,
 }
 
 /// What the caller will put a computed value in the place of.
@@ -549,13 +555,17 @@ impl Replay {
                 index[*position] = at as u32;
             }
             let (plan, origins) = (b.plan.clone(), b.origins.clone());
-            steps.push(ReplayStep { plan, read, index, origins, spared, done_with: vec![] });
+            steps.push(ReplayStep { plan, read, index, origins, spared, done_with: vec![], users: None });
         }
         spare(&mut steps);
         let mut launches = steps.iter().flat_map(|s: &ReplayStep| &s.plan.launches);
         let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
         let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
         let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
+        if gpu.is_some() {
+            let of = |s: &ReplayStep| Users::of(&s.plan, &s.index, s.read.len());
+            steps.iter_mut().for_each(|s| s.users = Some(of(s)));
+        }
         Ok(Replay {
             steps,
             host_work: now.host_work.clone(),
@@ -611,6 +621,7 @@ impl Replay {
             arenas,
             rooms: None,
             places,
+            packed: vec![],
         };
         match self.gpu {
             None => self.steps(&mut run),
@@ -653,37 +664,37 @@ impl Replay {
             gpu.note_guards(checks)?;
         }
         self.turns.rotate_right(1);
-        run.places = MemoryPlaces::as_before(std::mem::take(&mut self.turns[0].places));
-        gpu.collect_launches(std::mem::take(&mut self.turns[0].works));
+        let turn = &mut self.turns[0];
+        run.places = MemoryPlaces::as_before(std::mem::take(&mut turn.places));
+        run.packed = std::mem::take(&mut turn.packed);
+        run.packed.resize_with(self.steps.len(), Packed::default);
+        gpu.collect_launches(std::mem::take(&mut turn.launches));
         let result = self.steps(run);
-        self.turns[0].places = std::mem::take(&mut run.places).found();
-        let Some(Launches { nodes: mut launches, keep, works }) = gpu.collected_launches() else {
-            return result;
-        };
-        self.turns[0].works = works;
+        let turn = &mut self.turns[0];
+        turn.places = std::mem::take(&mut run.places).found();
+        let ended = gpu.collected_launches();
+        turn.launches = ended.launches;
         let made = result?;
-        if launches.is_empty() {
+        turn.packed = std::mem::take(&mut run.packed);
+        if ended.started || turn.launches.is_empty() {
             return Ok(made);
         }
         let origin = GpuOrigin { name: "jit", line };
         // An update that fails half-way leaves no graph.
-        let mut known = self.turns[0].graph.take();
+        let known = turn.graph.take();
         // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph was
         // launched.
         unsafe {
             gpu.bind()?;
-            let fits = match &mut known {
-                Some(graph) => graph.update(&mut launches)?,
-                None => false,
+            let graph = match known {
+                Some(mut graph) => graph.update(&mut turn.launches)?.then_some(graph),
+                None => None,
             };
-            let graph = match known.filter(|_| fits) {
-                Some(graph) => graph,
-                None => Graph::new(gpu, launches)?,
-            };
+            let graph = graph.map_or_else(|| Graph::new(gpu, &mut turn.launches), Ok)?;
             graph.run(origin)?;
-            self.turns[0].graph = Some(graph);
+            turn.graph = Some(graph);
         }
-        drop(keep);
+        drop(ended.keep);
         Ok(made)
     }
 
@@ -744,8 +755,12 @@ impl Replay {
             };
             let mut results = Vec::with_capacity(step.plan.results.len());
             let whole = if run.begun { Whole::ToTheEnd } else { Whole::OrNothing };
+            let again = step.users.as_ref().zip(run.packed.get_mut(at)).map(|(users, packed)| {
+                let read = bound.read.iter().map(Read::sight).collect();
+                Again { users, packed, read }
+            });
             let (refusal, places) = (&mut run.refusal, &mut run.places);
-            let manner = Manner { room, whole, foreign: &[], refusal, places };
+            let manner = Manner { room, whole, foreign: &[], refusal, places, again };
             let execute = || step.plan.execute_in(manner, &bound, |_, value| results.push(value));
             if self.gpu.is_some() {
                 execute()?
@@ -865,8 +880,9 @@ fn is_wanted(
             }
         }
     };
-    let made = made.iter().flatten().flatten().filter(|v| v.buffer.ptr_eq(buffer)).count();
-    buffer.ref_count() > 1 + own + made
+    // Looked for only where there is somebody at all.
+    let others = buffer.ref_count().saturating_sub(1 + own);
+    others > 0 && others > made.iter().flatten().flatten().filter(|v| v.buffer.ptr_eq(buffer)).count()
 }
 
 fn copied(buffer: &Buffer) -> Result<Buffer> {
@@ -880,6 +896,15 @@ const NOT_READ: u32 = u32::MAX;
 enum Read {
     Value(Value),
     Argument(SourceKind),
+}
+
+impl Read {
+    fn sight(&self) -> Sight {
+        match self {
+            Read::Value(value) => Sight::of_value(value),
+            Read::Argument(kind) => Sight::of_argument(kind),
+        }
+    }
 }
 
 struct Bound<'a> {

@@ -451,7 +451,8 @@ impl Memory {
         let mut read = Read { bytes: args, at: 16 };
         let [m, channels, taps, chunks, tiles_m, tiles, rows, columns, _, steps, share, together] =
             [(); 12].map(|()| read.u32());
-        let [neighbours, inner, row, channel, along] = [(); 5].map(|()| read.u32());
+        let [ways, neighbours, inner, row, channel, along] = [(); 6].map(|()| read.u32());
+        assert!(256 % ways == 0 && launch.grid[0] as usize * 256 >= tiles * rows * columns / 4 * ways);
         let to = launch.pointers().find(|p| p.0 == 0).map(|p| (p.1, p.2)).unwrap();
         let each = 128 / self.size;
         for tile in 0..tiles {

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use super::api::Handle;
+use super::collect::Launches;
 use super::fault::Origin;
 use super::gpu::{Gpu, Kernel};
 use crate::error::Result;
@@ -27,6 +28,14 @@ pub struct KernelNode {
     pub after: Box<[u32]>,
 }
 
+impl KernelNode {
+    /// Whether a graph can have the one in place of the other: they differ in what is written and read, and in how many blocks there are.
+    pub(super) fn is_alike(&self, other: &KernelNode) -> bool {
+        (self.kernel, self.block, self.shared, self.args.len(), &self.after)
+            == (other.kernel, other.block, other.shared, other.args.len(), &other.after)
+    }
+}
+
 /// `CUDA_KERNEL_NODE_PARAMS_v2`.
 #[repr(C)]
 struct Params {
@@ -46,7 +55,6 @@ pub struct Graph {
     graph: Handle,
     exec: Handle,
     nodes: Vec<Handle>,
-    launches: Vec<KernelNode>,
 }
 
 // SAFETY: graphs may be used from any thread, by one at a time, which `&mut` and the drop see to.
@@ -81,13 +89,13 @@ impl Graph {
     ///
     /// As [`Gpu::launch`], for each launch of the graph; launches that do not wait for each other use no memory that one of
     /// them writes.
-    pub unsafe fn new(gpu: &'static Gpu, launches: Vec<KernelNode>) -> Result<Graph> {
+    pub unsafe fn new(gpu: &'static Gpu, launches: &mut Launches) -> Result<Graph> {
         gpu.bind()?;
-        let mut graph = Graph { gpu, graph: null_mut(), exec: null_mut(), nodes: vec![], launches };
+        let mut graph = Graph { gpu, graph: null_mut(), exec: null_mut(), nodes: vec![] };
         // SAFETY: handles are written; nodes are of this graph, and their parameters are copied by the driver.
         unsafe {
             gpu.check("cuGraphCreate", (gpu.api.graph_create)(&mut graph.graph, 0))?;
-            for launch in &graph.launches {
+            for launch in launches.nodes() {
                 if launch.shared > Gpu::PLAIN_SHARED {
                     gpu.allow_shared(launch.kernel, launch.shared)?;
                 }
@@ -102,37 +110,33 @@ impl Graph {
             }
             gpu.check("cuGraphInstantiate", (gpu.api.graph_instantiate)(&mut graph.exec, graph.graph, 0))?;
         }
+        launches.told();
         Ok(graph)
     }
 
-    /// Makes the graph one of these launches, if it differs from them in parameters and grids only; answers whether it
-    /// does no more than that; then they are exchanged for those of before.
+    /// Makes the graph, which the collection before these launches was made into, one of them, if they differ in parameters and grids only;
+    /// answers whether they do.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda).
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda): the graph is then of no use.
     ///
     /// # Safety
     ///
     /// As [`Graph::new`].
-    pub unsafe fn update(&mut self, launches: &mut Vec<KernelNode>) -> Result<bool> {
-        let same = |(a, b): (&KernelNode, &KernelNode)| {
-            (a.kernel, a.block, a.shared, a.args.len(), &a.after)
-                == (b.kernel, b.block, b.shared, b.args.len(), &b.after)
-        };
-        if launches.len() != self.launches.len() || !launches.iter().zip(&self.launches).all(same) {
+    pub unsafe fn update(&mut self, launches: &mut Launches) -> Result<bool> {
+        let Some(changed) = launches.changed().filter(|_| launches.nodes().len() == self.nodes.len()) else {
             return Ok(false);
+        };
+        for &at in changed {
+            let at = at as usize;
+            // SAFETY: the node is of the graph that the instance was made from.
+            let code = with_params(&launches.nodes()[at], |params| unsafe {
+                (self.gpu.api.graph_exec_set_kernel)(self.exec, self.nodes[at], params)
+            });
+            self.gpu.check("cuGraphExecKernelNodeSetParams", code)?;
         }
-        for ((old, new), &node) in self.launches.iter().zip(&*launches).zip(&self.nodes) {
-            if old != new {
-                // SAFETY: the node is of the graph that the instance was made from.
-                let code = with_params(new, |params| unsafe {
-                    (self.gpu.api.graph_exec_set_kernel)(self.exec, node, params)
-                });
-                self.gpu.check("cuGraphExecKernelNodeSetParams", code)?;
-            }
-        }
-        std::mem::swap(&mut self.launches, launches);
+        launches.told();
         Ok(true)
     }
 

@@ -26,7 +26,7 @@ pub(crate) use pinned::{Arrived, Pinned};
 pub(crate) use probe::probe;
 
 pub use assemble::noting;
-pub use collect::{Launches, Works};
+pub use collect::{Ended, Launches, Mark};
 pub use fault::{Guarded, Origin};
 pub use gpu::{Gpu, Kernel, Looked, on_look};
 pub use graph::{Graph, KernelNode};

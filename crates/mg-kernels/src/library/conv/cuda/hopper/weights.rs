@@ -79,6 +79,16 @@ struct Gradient {
     lines: Moved,
 }
 
+/// How many threads share the parts of a sum (`kernels/conv_add.cu`), 8 at most: each has about as many as it reads at a time.
+fn ways(parts: usize) -> usize {
+    match parts {
+        0..=16 => 1,
+        17..=32 => 2,
+        33..=64 => 4,
+        _ => 8,
+    }
+}
+
 /// Cycles that it takes to write a sum and read it again, by all multiprocessors together.
 const LEFT: f64 = 4.0 / 2000.0;
 
@@ -257,6 +267,7 @@ impl Laid {
         let [taps, chunks, neighbours, inner, along] = numbers;
         let tiles = parts.tiles[0] * parts.tiles[1];
         let volume = g.kernel[1] * g.kernel[2];
+        let ways = ways(parts.steps.div_ceil(parts.share));
         let args = args::conv_add::Add {
             out: OUTPUT,
             parts: Some((Pointer::Workspace, parts.at)),
@@ -272,13 +283,14 @@ impl Laid {
             steps: parts.steps as u32,
             share: parts.share as u32,
             together: parts.together.into(),
+            ways: ways as u32,
             neighbours: neighbours as u32,
             inner: inner as u32,
             row: (g.c * volume) as u32,
             channel: volume as u32,
             along: along as u32,
         };
-        let threads = tiles * tile.m * tile.n / 4;
+        let threads = tiles * tile.m * tile.n / 4 * ways;
         // How sums lie.
         let of = match tile.by {
             By::TensorCores => self.name,
