@@ -2,11 +2,12 @@
 //! program a ninth of the text.
 //!
 //! Kernels whose names differ in the dtype alone are mostly the same text, so they are compressed together: half as
-//! large as each by itself, and what is unpacked for one of them stays small. Numbers of registers and labels are told as differences (`deltas.rs`).
+//! large as each by itself, and what is unpacked for one of them stays small. Registers and labels are numbered anew (`deltas.rs`).
 //!
 //! And reads the kernels' sources for what their caller has to know: the structs that they take become structs of Rust, their
 //! constants constants, so that neither stands in two places.
 
+mod code;
 // What only the library asks for.
 #[allow(dead_code)]
 #[path = "../src/cuda/library/deltas.rs"]
@@ -18,6 +19,7 @@ mod source;
 #[allow(dead_code)]
 mod variants;
 
+use code::Codes;
 use generate::{Facts, Sources};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -53,21 +55,29 @@ fn main() -> Result<()> {
 
     let mut sources = Sources::default();
     let facts = facts(sources_at, &mut sources)?;
+    let mut codes = Codes::read()?;
     let packs = packs(families(folder)?, folder)?;
     let mut kernels: BTreeMap<String, String> = BTreeMap::new();
     let mut lists: Vec<Vec<(usize, usize)>> = Vec::new();
     let mut table = format!("static PACKS: [Pack; {}] = [\n", packs.len());
     for (number, names) in packs.into_iter().enumerate() {
-        let mut text = String::new();
+        let mut told = String::new();
         for name in names {
-            let start = text.len();
-            text.push_str(&read(&folder.join(&name).with_extension("ptx"))?);
+            let path = folder.join(&name).with_extension("ptx");
+            let text = deltas::renumbered(&read(&path)?)
+                .ok_or_else(|| format!("{} has more registers than it declares", path.display()))?;
+            let start = told.len();
+            told.push_str(&deltas::encode(&text));
+            if deltas::decode(&told[start..], text.len()).is_none_or(|decoded| decoded != text) {
+                return Err(format!("{} does not come back from what is packed of it", path.display()));
+            }
             let Some(Facts { takes, bytes, fields, constants }) = facts.get(&name) else {
                 return Err(format!("ptx/{name}.ptx is of no kernel of variants.txt"));
             };
-            let threads = threads(&text[start..]).ok_or_else(|| format!("ptx/{name}.ptx has no .maxntid"))?;
+            let threads = threads(&text).ok_or_else(|| format!("ptx/{name}.ptx has no .maxntid"))?;
             let constants: Vec<(&String, &i64)> = constants.iter().collect();
-            let place = format!("&PACKS[{number}], {start}, {}", text.len());
+            let place = format!("Part::new(&PACKS[{number}], {start}, {}), {}", told.len(), text.len());
+            let code = codes.take(&name);
             let number = lists.iter().position(|list| list == fields).unwrap_or_else(|| {
                 lists.push(fields.clone());
                 lists.len() - 1
@@ -76,18 +86,15 @@ fn main() -> Result<()> {
                 "Facts {{ takes: {takes:?}, bytes: {bytes}, fields: FIELDS[{number}], threads: {threads}, \
                  constants: &{constants:?} }}"
             );
-            kernels.insert(name.clone(), format!("Prebuilt::new({name:?}, {place}, {facts}),"));
+            kernels.insert(name.clone(), format!("Prebuilt::new({name:?}, {place}, {code:?}, {facts}),"));
         }
         let file = out.join(format!("{number}.ptx.zst"));
-        let told = deltas::encode(&text);
-        if deltas::decode(&told, text.len()).is_none_or(|decoded| decoded != text) {
-            return Err(format!("the kernels of {file:?} do not come back from what is packed of them"));
-        }
         let packed = zstd::bulk::compress(told.as_bytes(), level).map_err(|error| error.to_string())?;
         write(&file, &packed)?;
-        let _ = writeln!(table, "Pack::new(include_bytes!({file:?}), [{}, {}]),", told.len(), text.len());
+        let _ = writeln!(table, "Pack::new(include_bytes!({file:?}), {}),", told.len());
     }
     table.push_str("];\n");
+    table.push_str(&codes.write(&out, level)?);
     let lists: Vec<String> = lists.iter().map(|list| format!("&{list:?}")).collect();
     let _ = writeln!(table, "static FIELDS: [&[(u16, u8)]; {}] = [{}];", lists.len(), lists.join(",\n"));
     table.push_str("/// Every prebuilt kernel, in the order of their names.\n");
@@ -136,6 +143,10 @@ fn packs(families: BTreeMap<String, Vec<String>>, folder: &Path) -> Result<Vec<V
 
 fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::ptx::code;
 use crate::venv::Venv;
 use crate::workspace::Workspace;
 use crate::{Result, at, process};
@@ -18,7 +19,7 @@ usage: cargo xtask wheel [options]
 
 The wheel is of the stable ABI: one for Python 3.11 and all later ones. A Python without the interpreter's lock (3.14t) has a wheel of its own,
 which --interpreter asks for. On Linux the wheel is for glibc 2.28 and later, whatever this machine's is: zig links it, and auditwheel looks whether
-that is so. The release workflow builds those of other machines. maturin, which builds it, zig and auditwheel are fetched from the Python package index
+that is so. It has machine code of the kernels that kernels/code.txt lists. The release workflow builds those of other machines. maturin, which builds it, zig and auditwheel are fetched from the Python package index
 into .venv the first time.";
 
 /// The interpreter of an environment that the package, built as it is published, was just installed in.
@@ -119,6 +120,9 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     if portable {
         venv.install("zig", &[ZIG.to_owned(), AUDITWHEEL.to_owned()])?;
         build.args(["--zig", "--compatibility", PLATFORM]);
+    }
+    if code::AVAILABLE {
+        build.env("MG_CUBINS", code::folder(&workspace)?);
     }
     if has_no_lock(&venv, &folder, &interpreter)? {
         build.arg("--no-default-features");

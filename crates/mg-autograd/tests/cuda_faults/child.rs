@@ -20,6 +20,7 @@ fn child() {
         Ok("drop") => drops(),
         Ok("two") => two(),
         Ok("fork") => fork(),
+        Ok("code") => code(),
         _ => {}
     }
 }
@@ -43,6 +44,17 @@ fn ones(n: usize) -> Tensor {
 
 fn on_gpu(n: usize) -> mg_device::Result<Tensor> {
     Ok(ones(n).to(gpu())?.realize()?.clone())
+}
+
+/// Loads files of machine code, or what is called so: the first is whole, and has a table of a section, of 64 bytes, at its end.
+fn code() {
+    let mut whole = vec![0; 128];
+    whole[..5].copy_from_slice(b"\x7fELF\x02");
+    (whole[0x28], whole[0x3a], whole[0x3c]) = (64, 64, 1);
+    let gpu = mg_device::cuda::Gpu::of(gpu()).unwrap();
+    for bytes in [&whole[..], &whole[..127], &whole[..40], b"", b"// PTX"] {
+        println!("of {} bytes: {:?}", bytes.len(), gpu.load_code(bytes, "k").map(|kernel| kernel.is_some()));
+    }
 }
 
 /// Adds two tensors.

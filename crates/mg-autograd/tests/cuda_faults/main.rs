@@ -147,6 +147,23 @@ fn ptx_that_the_driver_does_not_take_names_what_is_needed() {
     contains(&text, &["cuda: add: CUDA: a kernel could not be loaded on cuda:0: error code 218", "active 0"]);
 }
 
+/// Machine code that a driver does not take, and a file that is not whole, are none: the text is there.
+#[test]
+fn machine_code_is_loaded_where_the_driver_takes_it() {
+    let Some(stub) = Stub::new("code") else { return };
+    let torn = [
+        "of 127 bytes: Ok(false)",
+        "of 40 bytes: Ok(false)",
+        "of 0 bytes: Ok(false)",
+        "of 6 bytes: Ok(false)",
+    ];
+    let text = stub.run("code", &[]);
+    contains(&text, &["of 128 bytes: Ok(true)"]);
+    contains(&text, &torn);
+    // CUDA_ERROR_NO_BINARY_FOR_GPU
+    contains(&stub.run("code", &[("STUB_LOAD", "209")]), &["of 128 bytes: Ok(false)"]);
+}
+
 #[test]
 fn a_driver_without_a_device_or_too_old_is_told_to_who_asks_for_one() {
     let Some(stub) = Stub::new("none") else { return };

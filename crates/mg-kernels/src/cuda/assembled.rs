@@ -78,6 +78,14 @@ fn load(gpu: &Gpu, text: &str, name: &str, gated: bool) -> Result<Kernel> {
     }
 }
 
+/// As machine code, where the package has it and the driver takes it. There is none behind a gate, which is another text.
+fn prebuilt(gpu: &Gpu, kernel: &Prebuilt, gated: bool) -> Result<Kernel> {
+    let (major, minor) = gpu.capability();
+    let code = if gated { None } else { kernel.code(10 * major + minor)? };
+    let loaded = code.map_or(Ok(None), |code| gpu.load_code(code, kernel.name))?;
+    loaded.map_or_else(|| load(gpu, kernel.whole()?, kernel.name, gated), Ok)
+}
+
 /// A kernel of one device, assembled in the form in which it is launched, when it is: as it is, or behind a gate ([`Gpu::set_gate`]).
 pub struct Loaded {
     text: Text,
@@ -115,7 +123,7 @@ impl Loaded {
         }
         let new = match &self.text {
             Text::Prebuilt(kernel) => {
-                PREBUILT.get_or(gpu, (kernel.name, gated), || load(gpu, kernel.whole()?, kernel.name, gated))
+                PREBUILT.get_or(gpu, (kernel.name, gated), || prebuilt(gpu, kernel, gated))
             }
             Text::Written(text, name) => written(gpu, text, name, gated),
         };

@@ -10,7 +10,7 @@ use crate::{Result, process};
 const RECORD: &str = "kernels/assembled";
 /// Releases of the assembler, the newest first: it knows every architecture from sm_50 to sm_120. The older ones, which drivers of their time have
 /// in them, are there for Linux on x86-64 alone.
-const RELEASES: [&str; 3] = ["12.9.86", "12.4.131", "12.0.140"];
+pub const RELEASES: [&str; 3] = ["12.9.86", "12.4.131", "12.0.140"];
 /// The GPUs that the emitter's corpus is assembled for: those whose instructions it is in, and the newest.
 const TARGETS: &str = "sm_75 sm_80 sm_90 sm_120";
 
@@ -40,11 +40,17 @@ fn run(workspace: &Workspace, build: &[&str], how: [(&str, &str); 1]) -> Result<
 /// The assemblers, fetched where they are not there yet.
 fn assemblers(venv: &Venv) -> Result<Vec<PathBuf>> {
     let releases = if available() { &RELEASES[..] } else { &RELEASES[..1] };
+    releases.iter().map(|release| install(venv, release)).collect()
+}
+
+/// The newest of them.
+pub fn newest(venv: &Venv) -> Result<PathBuf> {
+    install(venv, RELEASES[0])
+}
+
+fn install(venv: &Venv, release: &str) -> Result<PathBuf> {
     let program = if cfg!(windows) { "ptxas.exe" } else { "ptxas" };
-    let install = |release: &&str| {
-        let folder =
-            venv.install_apart(&format!("ptxas-{release}"), &format!("nvidia-cuda-nvcc-cu12=={release}"))?;
-        Ok(folder.join("nvidia/cuda_nvcc/bin").join(program))
-    };
-    releases.iter().map(install).collect()
+    let folder =
+        venv.install_apart(&format!("ptxas-{release}"), &format!("nvidia-cuda-nvcc-cu12=={release}"))?;
+    Ok(folder.join("nvidia/cuda_nvcc/bin").join(program))
 }

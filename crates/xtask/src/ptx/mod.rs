@@ -1,6 +1,7 @@
 //! `cargo xtask ptx`: the library kernels, from CUDA C to PTX, with NVRTC from the Python package index. Needs no GPU.
 
 pub mod assembled;
+pub mod code;
 mod compiled;
 mod share;
 mod tidy;
@@ -26,7 +27,8 @@ usage: cargo xtask ptx [--check | --bound MILLISECONDS FOLDER | SOURCE.cu ...]
 
 Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx;
 has the emitter write the kernels of single operations to kernels/programs, and
-three assemblers read it all (kernels/assembled). What did not change since
+three assemblers read it all (kernels/assembled), and the newest makes the
+machine code that the wheel has of some (kernels/code.txt). What did not change since
 kernels/compiled.txt was written is left as it is; with MG_ANEW=1 nothing is.
   --check     changes nothing; fails where a file is not what would be written
   --bound     compiles all to this folder instead, for tests: who waits longer
@@ -47,6 +49,7 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
             write(&workspace, &[])?;
             write_programs(&workspace)?;
             assembled::write(&workspace)?;
+            code::write(&workspace)?;
         }
         ["--check"] => check(&workspace)?,
         ["--bound", milliseconds, folder] => {

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::counts::Counts;
-use crate::ptx::{self, FOLDER, assembled};
+use crate::ptx::{self, FOLDER, assembled, code};
 use crate::venv::PYTHON;
 use crate::wheel::{CRATE, install, tools};
 use crate::workspace::Workspace;
@@ -70,5 +70,6 @@ pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     }
     // Of all packages, as the tests were built.
     assembled::check(workspace, &["--release", "--quiet", "--workspace"])?;
+    code::check(workspace)?;
     Ok(Outcome::Done)
 }

@@ -51,10 +51,31 @@ const _: () = assert!(TICKETS <= Gpu::TICKETS);
 pub struct Prebuilt {
     /// The name of the file and of the entry.
     pub name: &'static str,
+    /// Where it is, as [`deltas`] tells it.
+    told: Part,
+    /// How long the text is.
+    bytes: usize,
+    /// `None` where what is there is not what the build wrote.
+    text: OnceLock<Option<String>>,
+    /// Which of [`CODE`] assemblers made of it when the package was built.
+    code: [usize; 2],
+    facts: Facts,
+}
+
+/// A part of a pack.
+#[derive(Clone, Copy, Debug)]
+struct Part {
     pack: &'static Pack,
     start: usize,
     end: usize,
-    facts: Facts,
+}
+
+/// Machine code of a kernel, as a file that the driver loads ("cubin").
+#[derive(Debug)]
+struct Code {
+    /// The capability that it is made for (90 is 9.0); later ones with the same first number run it too.
+    capability: u32,
+    part: Part,
 }
 
 /// What a launch has to know of a kernel, read from its source.
@@ -71,56 +92,66 @@ struct Facts {
     constants: &'static [(&'static str, i64)],
 }
 
-/// Texts of kernels that differ little, one after the other, as the build compressed them.
+/// Kernels that differ little, one after the other, as the build compressed them.
 #[derive(Debug)]
 struct Pack {
     compressed: &'static [u8],
-    /// How long the texts are together: as [`deltas`] tells them, and themselves.
-    bytes: [usize; 2],
+    /// How long they are together.
+    bytes: usize,
     /// `None` where what is there is not what the build wrote.
-    text: OnceLock<Option<String>>,
+    unpacked: OnceLock<Option<Vec<u8>>>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/prebuilt.rs"));
 
 impl Pack {
-    const fn new(compressed: &'static [u8], bytes: [usize; 2]) -> Pack {
-        Pack { compressed, bytes, text: OnceLock::new() }
+    const fn new(compressed: &'static [u8], bytes: usize) -> Pack {
+        Pack { compressed, bytes, unpacked: OnceLock::new() }
     }
 
-    fn text(&self) -> Option<&str> {
-        let unpacked = self.text.get_or_init(|| {
-            let [told, whole] = self.bytes;
-            let mut text = vec![0; told];
-            let bytes = FrameDecoder::new().decode_all(self.compressed, &mut text).ok()?;
-            deltas::decode(std::str::from_utf8(&text).ok().filter(|_| bytes == told)?, whole)
+    fn unpacked(&self) -> Option<&[u8]> {
+        let unpacked = self.unpacked.get_or_init(|| {
+            let mut unpacked = vec![0; self.bytes];
+            let bytes = FrameDecoder::new().decode_all(self.compressed, &mut unpacked).ok()?;
+            (bytes == self.bytes).then_some(unpacked)
         });
         unpacked.as_deref()
     }
 }
 
+impl Code {
+    /// Whether GPUs of this capability run it.
+    fn runs_on(&self, capability: u32) -> bool {
+        self.capability / 10 == capability / 10 && self.capability <= capability
+    }
+}
+
+impl Part {
+    const fn new(pack: &'static Pack, start: usize, end: usize) -> Part {
+        Part { pack, start, end }
+    }
+
+    fn bytes(&self) -> Option<&'static [u8]> {
+        self.pack.unpacked()?.get(self.start..self.end)
+    }
+}
+
 impl Prebuilt {
-    const fn new(
-        name: &'static str,
-        pack: &'static Pack,
-        start: usize,
-        end: usize,
-        facts: Facts,
-    ) -> Prebuilt {
-        Prebuilt { name, pack, start, end, facts }
+    const fn new(name: &'static str, told: Part, bytes: usize, code: [usize; 2], facts: Facts) -> Prebuilt {
+        Prebuilt { name, told, bytes, text: OnceLock::new(), code, facts }
     }
 
     /// A kernel whose text is made while the program runs, and kept from then on. No other has its name.
     pub(crate) fn of_text(name: String, text: String) -> &'static Prebuilt {
-        let end = text.len();
-        let pack = Pack::new(&[], [0, end]);
-        pack.text.get_or_init(|| Some(text));
-        let (name, pack) = (Box::leak(name.into_boxed_str()), Box::leak(Box::new(pack)));
-        Box::leak(Box::new(Prebuilt::new(name, pack, 0, end, Facts::default())))
+        static NOTHING: Pack = Pack::new(&[], 0);
+        let (name, told) = (Box::leak(name.into_boxed_str()), Part::new(&NOTHING, 0, 0));
+        let kernel = Prebuilt::new(name, told, text.len(), [0, 0], Facts::default());
+        kernel.text.get_or_init(|| Some(text));
+        Box::leak(Box::new(kernel))
     }
 
     /// The text, which the driver assembles for its device. Nothing, where the package is damaged: see [`Prebuilt::whole`].
-    pub fn ptx(&self) -> &'static str {
+    pub fn ptx(&self) -> &str {
         self.whole().unwrap_or_default()
     }
 
@@ -129,11 +160,34 @@ impl Prebuilt {
     /// # Errors
     ///
     /// [`ErrorKind::Format`] where what is there is not what the build wrote.
-    pub fn whole(&self) -> Result<&'static str> {
-        self.pack.text().and_then(|text| text.get(self.start..self.end)).ok_or_else(|| {
-            let text = "the package's kernels are damaged: they cannot be unpacked; install it again";
-            Error::new(self.name, ErrorKind::Format(text.into()))
-        })
+    pub fn whole(&self) -> Result<&str> {
+        let text = self.text.get_or_init(|| {
+            let told = std::str::from_utf8(self.told.bytes()?).ok()?;
+            deltas::decode(told, self.bytes)
+        });
+        text.as_deref().ok_or_else(|| self.is_damaged())
+    }
+
+    fn is_damaged(&self) -> Error {
+        let text = "the package's kernels are damaged: they cannot be unpacked; install it again";
+        Error::new(self.name, ErrorKind::Format(text.into()))
+    }
+
+    /// Its machine code for GPUs of this capability (90 is 9.0), if the package has it: the driver loads that in a tenth of a millisecond, where it
+    /// assembles the text in 10 to 500.
+    ///
+    /// # Errors
+    ///
+    /// As [`Prebuilt::whole`].
+    pub fn code(&self, capability: u32) -> Result<Option<&'static [u8]>> {
+        let fit = self.codes().iter().filter(|code| code.runs_on(capability));
+        let code = fit.max_by_key(|code| code.capability);
+        code.map(|code| code.part.bytes().ok_or_else(|| self.is_damaged())).transpose()
+    }
+
+    fn codes(&self) -> &'static [Code] {
+        let [start, end] = self.code;
+        CODE.get(start..end).unwrap_or_default()
     }
 
     /// Bytes of its argument, as the source declares it; 0 for a kernel that was made while the program runs.
@@ -311,15 +365,31 @@ mod tests {
 
     #[test]
     fn a_damaged_pack_is_an_error() {
-        static DAMAGED: Pack = Pack::new(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], [10, 10]);
-        let kernel = Prebuilt::new("mg_damaged", &DAMAGED, 0, 10, Facts::default());
+        static DAMAGED: Pack = Pack::new(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], 10);
+        let part = Part::new(&DAMAGED, 0, 10);
+        let kernel = Prebuilt::new("mg_damaged", part, 10, [0, 0], Facts::default());
         assert!(matches!(kernel.whole().unwrap_err().kind(), ErrorKind::Format(_)));
         // One that is whole, of which another text was asked for.
-        let kernel = Prebuilt {
-            end: usize::MAX,
-            ..Prebuilt::new("mg_beyond", KERNELS[0].pack, 0, 1, Facts::default())
-        };
-        assert!(kernel.whole().is_err());
+        let part = Part { end: usize::MAX, ..KERNELS[0].told };
+        assert!(Prebuilt::new("mg_beyond", part, 1, [0, 0], Facts::default()).whole().is_err());
         assert!(KERNELS.iter().all(|kernel| kernel.whole().is_ok_and(|text| text.contains(kernel.name))));
+    }
+
+    #[test]
+    fn code_runs_on_what_is_like_its_gpu() {
+        let runs = |of, on| Code { capability: of, part: KERNELS[0].told }.runs_on(on);
+        assert!(runs(80, 80) && runs(80, 86) && runs(80, 89) && runs(90, 90));
+        assert!(!runs(86, 80) && !runs(80, 90) && !runs(90, 80) && !runs(90, 100) && !runs(80, 75));
+    }
+
+    #[test]
+    fn machine_code_is_of_its_kernel() {
+        for kernel in &KERNELS {
+            for code in kernel.codes() {
+                let bytes = kernel.code(code.capability).unwrap().unwrap();
+                let is_named = bytes.windows(kernel.name.len()).any(|part| part == kernel.name.as_bytes());
+                assert!(bytes.starts_with(b"\x7fELF") && is_named, "{}", kernel.name);
+            }
+        }
     }
 }
