@@ -29,11 +29,10 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     constexpr u32 EACH = 128 / sizeof(T);
     constexpr bool FRAGMENTS = V_FRAGMENTS;
     __shared__ float4 shared[256];
-    const u32 four = 256 / p.ways, way = threadIdx.x / four;
+    const u32 own = 256 / p.ways, way = threadIdx.x / own;  // of the block's float4s, and which thread of one
     u32 each = p.wide / 8, fours = p.rows * p.columns / 4;
-    u32 at = blockIdx.x * four + threadIdx.x % four;
+    u32 at = blockIdx.x * own + threadIdx.x % own;
     u32 tile = at / fours;
-    const bool is = tile < p.tiles;
     at -= tile * fours;
     u32 tile_n = tile / p.tiles_m, tile_m = tile - tile_n * p.tiles_m;
     u32 row = tile_m * p.rows, column = tile_n * p.columns;
@@ -51,6 +50,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         column += at * 4 % p.columns;
     }
     u32 tap = column / EACH / p.chunks, neighbour = column - tap * p.chunks * EACH;
+    const bool inside = tile < p.tiles && row < p.m && tap < p.taps;
     u32 count = (p.steps - 1) / p.share + 1, first = tile;
     u64 apart = (u64)p.tiles * fours;
     if (!p.together) {
@@ -60,7 +60,9 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     }
     // Few sums, and many parts: what is under way at a time decides how long it takes.
     constexpr u32 AHEAD = 16;
-    u32 share = (count + p.ways - 1) / p.ways, begin = way * share, end = is && row < p.m && tap < p.taps ? min(begin + share, count) : 0;
+    const u32 each_way = (count + p.ways - 1) / p.ways;
+    u32 begin = way * each_way;
+    const u32 end = inside ? min(begin + each_way, count) : 0;
     const float4* part = p.parts + (u64)first * fours + at + begin * apart;
     float4 sum = make_float4(0, 0, 0, 0);
     auto add = [&](float4 x) {
@@ -84,9 +86,9 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         shared[threadIdx.x] = sum;
         __syncthreads();
     }
-    if (way > 0 || !is || row >= p.m || tap >= p.taps) return;
+    if (way > 0 || !inside) return;
 #pragma unroll 1
-    for (u32 i = 1; i < p.ways; i++) add(shared[i * four + threadIdx.x]);
+    for (u32 i = 1; i < p.ways; i++) add(shared[i * own + threadIdx.x]);
     auto put = [&](u32 i, u32 row, float sum) {
         u32 n = neighbour + i, place = n / p.inner, channel = n - place * p.inner;
         if (row >= p.m || n >= p.neighbours || channel >= p.channels) return;

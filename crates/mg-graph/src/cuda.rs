@@ -10,7 +10,7 @@ use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cuda::library::{KernelPlan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::finding::{Checks, IndexBound};
-use mg_kernels::library::matmul::Epilogue;
+use mg_kernels::library::matmul::{Epilogue, Precision};
 use mg_kernels::library::{Alike, Described, Shaped, Target, innermost_layout};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -147,11 +147,12 @@ pub(crate) struct After<'a> {
     pub(crate) args: &'a Args<'a>,
 }
 
-/// A kernel's operands, where they begin, and where its result does.
+/// A kernel's operands, where they begin, and where its result does; the run's precision.
 struct Placed {
     operands: SmallVec<[(*const u8, Layout); 4]>,
     inputs: SmallVec<[u64; 4]>,
     out: *mut u8,
+    precision: Precision,
 }
 
 impl Launch {
@@ -267,15 +268,16 @@ impl Launch {
         };
         let inputs = operands.iter().zip(&call.args).map(first).collect();
         let out = call.output.map(|slot| memory.slots[slot]).ok_or_else(|| self.lost())?;
-        Ok(Placed { operands, inputs, out })
+        Ok(Placed { operands, inputs, out, precision: memory.precision })
     }
 
     /// A kernel, ready.
     fn library(&self, gpu: &Gpu, call: &Call, at: &Placed) -> Result<Arc<Prepared>> {
-        let prepared = self.known_or(Situation::of(&at.inputs, &[address(at.out)], None), |situation| {
-            let plan = self.planned(gpu, call, &at.operands, situation, None)?;
-            Ok(Some(vec![PreparedPlan::new(gpu, plan, (0..at.operands.len()).collect(), 0)?]))
-        })?;
+        let prepared =
+            self.known_or(Situation::of(&at.inputs, &[address(at.out)], at.precision, None), |situation| {
+                let plan = self.planned(gpu, call, &at.operands, situation, None)?;
+                Ok(Some(vec![PreparedPlan::new(gpu, plan, (0..at.operands.len()).collect(), 0)?]))
+            })?;
         prepared.ok_or_else(|| self.lost())
     }
 
@@ -294,7 +296,7 @@ impl Launch {
         }
         let inputs: Vec<u64> = placed.iter().flat_map(|(_, _, at)| at.inputs.iter().copied()).collect();
         let outs: SmallVec<[u64; 8]> = placed.iter().map(|(_, _, at)| address(at.out)).collect();
-        let prepared = self.known_or(Situation::of(&inputs, &outs, None), |situation| {
+        let prepared = self.known_or(Situation::of(&inputs, &outs, memory.precision, None), |situation| {
             let (aligned, aligned_outs) = situation.aligned.split_at(inputs.len());
             let mut from = 0;
             let mut operands: Vec<SmallVec<[Described; 4]>> = vec![];
@@ -329,30 +331,36 @@ impl Launch {
         };
         let inputs: SmallVec<[u64; 4]> = operands.iter().zip(&copies.parts).map(first).collect();
         let out = address(memory.slots[copies.output]);
-        let prepared = self.known_or(Situation::of(&inputs, &[out], None), |situation| {
-            let (size, mut steps) = (self.dtype.size(), vec![]);
-            if copies.zeros {
-                steps.push(PreparedPlan::new(gpu, copy::fill(size, self.shape.numel(), 0)?, smallvec![], 0)?);
-            }
-            let there = copies.parts.len() - copies.parts().len();
-            // Parts that are all of the result do not overlap.
-            let elements: usize = copies.parts.iter().map(|part| part.to.numel()).sum();
-            if elements == self.shape.numel() && !copies.zeros {
-                let numbered = copies.parts.iter().enumerate().skip(there);
-                let parts: Vec<copy::Part> = numbered
-                    .map(|(i, part)| (&operands[i].1, &part.to, aligned(situation, part, i, size)))
-                    .collect();
-                if let Some(plan) = copy::together(size, &parts)? {
-                    let inputs = (there..copies.parts.len()).collect();
-                    return Ok(Some(vec![PreparedPlan::new(gpu, plan, inputs, 0)?]));
+        let prepared =
+            self.known_or(Situation::of(&inputs, &[out], memory.precision, None), |situation| {
+                let (size, mut steps) = (self.dtype.size(), vec![]);
+                if copies.zeros {
+                    steps.push(PreparedPlan::new(
+                        gpu,
+                        copy::fill(size, self.shape.numel(), 0)?,
+                        smallvec![],
+                        0,
+                    )?);
                 }
-            }
-            for (i, part) in copies.parts.iter().enumerate().skip(there) {
-                let plan = copy::plan(size, &operands[i].1, &part.to, aligned(situation, part, i, size))?;
-                steps.push(PreparedPlan::new(gpu, plan, smallvec![i], part.to.offset() * size)?);
-            }
-            Ok(Some(steps))
-        })?;
+                let there = copies.parts.len() - copies.parts().len();
+                // Parts that are all of the result do not overlap.
+                let elements: usize = copies.parts.iter().map(|part| part.to.numel()).sum();
+                if elements == self.shape.numel() && !copies.zeros {
+                    let numbered = copies.parts.iter().enumerate().skip(there);
+                    let parts: Vec<copy::Part> = numbered
+                        .map(|(i, part)| (&operands[i].1, &part.to, aligned(situation, part, i, size)))
+                        .collect();
+                    if let Some(plan) = copy::together(size, &parts)? {
+                        let inputs = (there..copies.parts.len()).collect();
+                        return Ok(Some(vec![PreparedPlan::new(gpu, plan, inputs, 0)?]));
+                    }
+                }
+                for (i, part) in copies.parts.iter().enumerate().skip(there) {
+                    let plan = copy::plan(size, &operands[i].1, &part.to, aligned(situation, part, i, size))?;
+                    steps.push(PreparedPlan::new(gpu, plan, smallvec![i], part.to.offset() * size)?);
+                }
+                Ok(Some(steps))
+            })?;
         Ok((prepared.ok_or_else(|| self.lost())?, inputs, out))
     }
 
@@ -371,7 +379,7 @@ impl Launch {
         }
         p.with_args(memory, |args, product| {
             let whole = p.coded.code.on_cuda()?.is_aligned(args);
-            let situation = Situation::of(&at.inputs, &[address(at.out)], Some(whole));
+            let situation = Situation::of(&at.inputs, &[address(at.out)], at.precision, Some(whole));
             let prepared = self.known_or(situation, |situation| {
                 let epilogue = Epilogue { stores: call.raw };
                 let plan = self.planned(gpu, call, &at.operands, situation, Some(epilogue))?;

@@ -4,8 +4,9 @@ use crate::cpu::Cpu;
 use crate::cuda::Cuda;
 use crate::engine::{Collected, Garbage};
 use crate::node::{Inner, Value, WeakNode};
-use crate::packed::{Packed, Sight, Users};
+use crate::packed::{Of, Packed, Sight, Users};
 use crate::plan::{Bindings, Launch, Loc, Output, Place, Plan, Slot};
+use crate::precision::matmul_precision;
 use crate::profile;
 use crate::refusal::{Pair, Refusal, is_machines};
 use crate::run::{Executor, Failures, Memory, Run, with_offset};
@@ -132,7 +133,7 @@ pub(crate) struct Manner<'a> {
 pub(crate) struct Again<'a> {
     pub(crate) users: &'a Users,
     pub(crate) packed: &'a mut Packed,
-    pub(crate) read: &'a [Sight],
+    pub(crate) read: Vec<Sight>,
 }
 
 /// What becomes of a plan when something in it is refused.
@@ -334,7 +335,7 @@ impl Plan {
         let (failures, bound) = (Failures::default(), Device::cpu());
         let mut walk =
             Walk { plan: self, memory: &memory, buffers: &buffers, whole, refusal, failures, bound };
-        match again.filter(|_| !profile::is_on()) {
+        match again {
             Some(again) => walk.all_again(again)?,
             None => walk.all()?,
         }
@@ -357,8 +358,8 @@ impl Plan {
         foreign: &[usize],
         places: &mut MemoryPlaces,
     ) -> Result<(Memory<'a, B>, SmallVec<[Buffer; 1]>, Buffers)> {
-        let mut memory =
-            Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };
+        let slots = SmallVec::with_capacity(self.slots.len());
+        let mut memory = Memory { graph, slots, planned: &self.slots, precision: matmul_precision() };
         let is_given = room.is_some();
         let called = |node| graph.origin(node).map(|origin| origin.called);
         let Room { mut arenas, mut results } = room.unwrap_or_default();
@@ -482,7 +483,8 @@ impl<B: Bindings + Sync> Walk<'_, B> {
         let Some(gpu) = plan.launches.first().and_then(|launch| collecting(launch.device)) else {
             return self.all();
         };
-        packed.look(plan, users, read, &self.memory.slots, self.buffers, self.refusal.asked());
+        let of = Of { precision: self.memory.precision, asked: self.refusal.asked() };
+        packed.look(plan, users, of, &read, &self.memory.slots, self.buffers);
         let mut at = 0;
         while let Some(launch) = plan.launches.get(at) {
             self.go_on(at)?;

@@ -1,36 +1,44 @@
 //! What launches of a plan that is run again and again were made as. A launch that is to find all as it was is collected again as it was: nothing
 //! of it is looked up, packed or compared.
 
+use crate::node::Value;
 use crate::op::SourceKind;
 use crate::plan::{ConstBind, Loc, Plan};
-use crate::precision::matmul_precision;
 use crate::refusal::Asked;
 use mg_device::Buffer;
 use mg_device::cuda::{Gpu, Mark};
 use mg_kernels::library::matmul::Precision;
 use smallvec::SmallVec;
 
-use crate::node::Value;
-
-/// Which launches use what of a plan.
+/// For all that a plan's launches use, the launches that use it.
 pub(crate) struct Users {
     /// By the position of a known value or of an argument among what the run is given.
-    read: Vec<SmallVec<[u32; 2]>>,
-    slots: Vec<SmallVec<[u32; 2]>>,
+    of_read: Vec<SmallVec<[u32; 2]>>,
+    of_slots: Vec<SmallVec<[u32; 2]>>,
 }
 
-/// All that launches can tell of a known value or of an argument.
+/// All that launches can tell of what they are given. Of a value: the address of its buffer, bytes of that, elements to the first one. Of an argument: the
+/// bits of a scalar, or the seed and the position of random numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sight([u64; 3]);
 
+/// What the launches of a plan have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Of {
+    pub(crate) precision: Precision,
+    pub(crate) asked: Asked,
+}
+
 /// What the launches of a plan were made as, for what.
+///
+/// Of each launch that has marks, what lies between them in the collection was made for just what is noted here: whoever collects this plan's launches in
+/// the same place has this looked at and told of each launch, or lets go of it.
 #[derive(Default)]
 pub(crate) struct Packed {
+    of: Option<Of>,
     read: Vec<Sight>,
     /// Where each slot lies, and whether that is memory of its own.
     slots: Vec<(u64, bool)>,
-    precision: Option<Precision>,
-    asked: Option<Asked>,
     /// By launch: where it begins and ends in the collection. Nothing where it has to be made anew.
     launches: Vec<Option<(Mark, Mark)>>,
 }
@@ -38,11 +46,11 @@ pub(crate) struct Packed {
 impl Users {
     /// `index` has for each position of the plan's graph where among what the run is given it is.
     pub(crate) fn of(plan: &Plan, index: &[u32], read: usize) -> Users {
-        let mut users =
-            Users { read: vec![SmallVec::new(); read], slots: vec![SmallVec::new(); plan.slots.len()] };
+        let none = SmallVec::<[u32; 2]>::new();
+        let mut users = Users { of_read: vec![none.clone(); read], of_slots: vec![none; plan.slots.len()] };
         for (at, launch) in plan.launches.iter().enumerate() {
             let mut node = |node: usize| {
-                let read = index.get(node).and_then(|&at| users.read.get_mut(at as usize));
+                let read = index.get(node).and_then(|&at| users.of_read.get_mut(at as usize));
                 read.into_iter().for_each(|users| users.push(at as u32));
             };
             for bind in launch.inputs() {
@@ -62,7 +70,7 @@ impl Users {
                 Loc::Node(_) | Loc::Stored(_) | Loc::Product => None,
             });
             for slot in read.chain(launch.outputs()) {
-                users.slots[slot].push(at as u32);
+                users.of_slots[slot].push(at as u32);
             }
         }
         users
@@ -85,38 +93,37 @@ impl Sight {
 }
 
 impl Packed {
-    /// Says what a run finds: which of its values and arguments lie where, where its slots do (those that are memory of their own have a buffer),
-    /// and whether a device's word tells what checks before it have refused. Launches that used something that is other than it was are made anew.
+    /// Says what a run finds: what its launches have in common, which of its values and arguments lie where, and where its slots do (those that are
+    /// memory of their own have a buffer). Launches that use something that is other than it was are to be made anew.
     pub(crate) fn look(
         &mut self,
         plan: &Plan,
         users: &Users,
+        of: Of,
         read: &[Sight],
         slots: &[*mut u8],
         buffers: &[Option<Buffer>],
-        asked: Asked,
     ) {
         let slots = slots.iter().zip(buffers).map(|(at, buffer)| (at.addr() as u64, buffer.is_some()));
-        let (precision, asked) = (Some(matmul_precision()), Some(asked));
-        let is_known = (self.precision, self.asked) == (precision, asked)
+        let is_known = self.of == Some(of)
             && (self.launches.len(), self.read.len()) == (plan.launches.len(), read.len());
         if !is_known {
             let launches = vec![None; plan.launches.len()];
-            *self = Packed { read: read.to_vec(), slots: slots.collect(), precision, asked, launches };
+            *self = Packed { of: Some(of), read: read.to_vec(), slots: slots.collect(), launches };
             return;
         }
         let launches = &mut self.launches;
-        let mut anew = |users: &[u32]| users.iter().for_each(|&at| launches[at as usize] = None);
-        for ((old, new), users) in self.read.iter_mut().zip(read).zip(&users.read) {
+        let mut anew = |all: &[u32]| all.iter().for_each(|&at| launches[at as usize] = None);
+        for ((old, new), all) in self.read.iter_mut().zip(read).zip(&users.of_read) {
             if old != new {
                 *old = *new;
-                anew(users);
+                anew(all);
             }
         }
-        for ((old, new), users) in self.slots.iter_mut().zip(slots).zip(&users.slots) {
+        for ((old, new), all) in self.slots.iter_mut().zip(slots).zip(&users.of_slots) {
             if *old != new {
                 *old = new;
-                anew(users);
+                anew(all);
             }
         }
     }
@@ -184,22 +191,23 @@ mod tests {
             let mut slots: Vec<*mut u8> =
                 (0..plan.slots.len()).map(std::ptr::without_provenance_mut).collect();
             let mut buffers: Vec<Option<Buffer>> = vec![None; slots.len()];
-            let asked = Refusal::new(false, true).asked();
+            let of = |matters, precision| Of { precision, asked: Refusal::new(matters, true).asked() };
+            let first = of(false, Precision::Highest);
             let mut packed = Packed::default();
-            let mut look = |read: &[Sight], slots: &[*mut u8], buffers: &[Option<Buffer>], asked| {
-                packed.look(plan, &users, read, slots, buffers, asked);
+            let mut look = |read: &[Sight], slots: &[*mut u8], buffers: &[Option<Buffer>], of| {
+                packed.look(plan, &users, of, read, slots, buffers);
                 let anew = packed.anew();
                 anew.iter().for_each(|&at| packed.made(at, Some(Default::default())));
                 anew
             };
             let all: Vec<usize> = (0..vectors.len()).collect();
-            assert_eq!(look(&read, &slots, &buffers, asked), all, "nothing was made yet");
-            assert_eq!(look(&read, &slots, &buffers, asked), []);
+            assert_eq!(look(&read, &slots, &buffers, first), all, "nothing was made yet");
+            assert_eq!(look(&read, &slots, &buffers, first), []);
             for at in 0..read.len() {
                 for word in 0..3 {
                     read[at].0[word] += 100;
-                    assert_eq!(look(&read, &slots, &buffers, asked), [at]);
-                    assert_eq!(look(&read, &slots, &buffers, asked), []);
+                    assert_eq!(look(&read, &slots, &buffers, first), [at]);
+                    assert_eq!(look(&read, &slots, &buffers, first), []);
                 }
             }
             for slot in 0..slots.len() {
@@ -211,15 +219,16 @@ mod tests {
                 let uses: Vec<usize> = all.iter().copied().filter(uses).collect();
                 assert!(!uses.is_empty());
                 slots[slot] = slots[slot].wrapping_add(1000);
-                assert_eq!(look(&read, &slots, &buffers, asked), uses);
+                assert_eq!(look(&read, &slots, &buffers, first), uses);
                 buffers[slot] = Some(Buffer::uninit(mg_device::Device::cpu(), DType::U8, 1).unwrap());
                 assert_eq!(
-                    look(&read, &slots, &buffers, asked),
+                    look(&read, &slots, &buffers, first),
                     uses,
                     "memory of its own is not overwritten"
                 );
             }
-            assert_eq!(look(&read, &slots, &buffers, Refusal::new(true, true).asked()), all);
+            assert_eq!(look(&read, &slots, &buffers, of(true, Precision::Highest)), all);
+            assert_eq!(look(&read, &slots, &buffers, of(true, Precision::High)), all);
         });
         looked.unwrap();
     }

@@ -2,7 +2,6 @@
 
 use crate::cuda::After;
 use crate::plan::{Bindings, Launch};
-use crate::precision::matmul_precision;
 use mg_device::cuda::Gpu;
 use mg_device::{Buffer, DType, Result};
 use mg_kernels::cuda::library::{self, KernelPlan, Pointer};
@@ -22,10 +21,15 @@ pub(crate) struct Situation {
 }
 
 impl Situation {
-    pub(crate) fn of(inputs: &[u64], outs: &[u64], epilogue: Option<bool>) -> Situation {
+    pub(crate) fn of(
+        inputs: &[u64],
+        outs: &[u64],
+        precision: Precision,
+        epilogue: Option<bool>,
+    ) -> Situation {
         let alignment = |address: &u64| 1 << address.trailing_zeros().min(4);
         let aligned = inputs.iter().chain(outs).map(alignment).collect();
-        Situation { aligned, precision: matmul_precision(), epilogue }
+        Situation { aligned, precision, epilogue }
     }
 
     /// Of the last output.

@@ -70,21 +70,15 @@ pub fn profile_stop() -> Vec<TimedLaunch> {
     std::mem::take(&mut *noted()).launches
 }
 
-/// Whether somebody wants to know what launches take.
-#[inline]
-pub(crate) fn is_on() -> bool {
-    ON.load(Ordering::Acquire)
-}
-
-/// The device that a launch is waited for on, where launches are not just collected.
+/// The device that a launch is waited for on.
 fn waited(device: Device) -> Option<&'static Gpu> {
-    Gpu::of(device).ok().filter(|gpu| device.is_cuda() && !gpu.is_collecting())
+    Gpu::of(device).ok().filter(|_| device.is_cuda())
 }
 
-/// What a launch answers with; it is noted where somebody wants to know.
+/// What a launch answers with; it is noted where somebody wants to know, if it is started and not just collected.
 #[inline]
 pub(crate) fn timed<B: Bindings, T>(plan: &Plan, graph: &B, launch: &Launch, make: impl FnOnce() -> T) -> T {
-    if !is_on() {
+    if !ON.load(Ordering::Acquire) || waited(launch.device).is_some_and(Gpu::is_collecting) {
         return make();
     }
     wait(launch.device);

@@ -133,7 +133,11 @@ impl Refusal {
     pub(crate) fn restore(&self, replaced: &[Pair]) -> Result<()> {
         let Some(device) = self.gathered else { return Ok(()) };
         let here = |value: &Value| value.buffer.device() == device && value.layout.is_contiguous();
-        let taken_over: HashSet<u64> = replaced.iter().map(|pair| pair.old.buffer.address()).collect();
+        let addresses: HashSet<u64> = replaced.iter().map(|pair| pair.old.buffer.address()).collect();
+        let is_taken_over = |new: &Value| {
+            let is_it = |other: &Pair| other.old.buffer.ptr_eq(&new.buffer);
+            addresses.contains(&new.buffer.address()) && replaced.iter().any(is_it)
+        };
         let fits = |pair: &&Pair| {
             here(pair.old)
                 && here(pair.new)
@@ -141,7 +145,7 @@ impl Refusal {
                 && pair.old.buffer.dtype() == pair.new.buffer.dtype()
                 && pair.old.layout.numel() == pair.new.layout.numel()
                 // What was taken over is as it was, or is another tensor's, which comes first.
-                && !taken_over.contains(&pair.new.buffer.address())
+                && !is_taken_over(pair.new)
         };
         let all: Vec<&Pair> = replaced.iter().filter(fits).collect();
         if all.is_empty() {

@@ -350,7 +350,7 @@ struct Turn {
     graph: Option<Graph>,
     launches: Launches,
     places: Vec<u64>,
-    /// By step. (None where the last run failed.)
+    /// By step, or none at all where the last run failed.
     packed: Vec<Packed>,
 }
 
@@ -755,14 +755,10 @@ impl Replay {
             };
             let mut results = Vec::with_capacity(step.plan.results.len());
             let whole = if run.begun { Whole::ToTheEnd } else { Whole::OrNothing };
-            let mut read = vec![];
-            if step.users.is_some() {
-                read.extend(bound.read.iter().map(Read::sight));
-            }
-            let again = match (&step.users, run.packed.get_mut(at)) {
-                (Some(users), Some(packed)) => Some(Again { users, packed, read: &read }),
-                (None, _) | (_, None) => None,
-            };
+            let again = step.users.as_ref().zip(run.packed.get_mut(at)).map(|(users, packed)| {
+                let read = bound.read.iter().map(Read::sight).collect();
+                Again { users, packed, read }
+            });
             let (refusal, places) = (&mut run.refusal, &mut run.places);
             let manner = Manner { room, whole, foreign: &[], refusal, places, again };
             let execute = || step.plan.execute_in(manner, &bound, |_, value| results.push(value));

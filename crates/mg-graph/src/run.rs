@@ -7,6 +7,7 @@ use crate::plan::{
 };
 use mg_device::{DType, Device, Error, Layout, Result};
 use mg_kernels::args::{Args, InputArg};
+use mg_kernels::library::matmul::Precision;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -15,6 +16,8 @@ pub(crate) struct Memory<'a, B> {
     pub(crate) graph: &'a B,
     pub(crate) slots: SmallVec<[*mut u8; 16]>,
     pub(crate) planned: &'a [Slot],
+    /// Of products, for the whole run: another thread may set another one meanwhile.
+    pub(crate) precision: Precision,
 }
 
 impl<B: Bindings> Memory<'_, B> {

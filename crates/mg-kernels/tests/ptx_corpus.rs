@@ -194,6 +194,71 @@ fn sums_beside_elements(corpus: &mut Vec<(String, Program)>) {
     }
 }
 
+/// A batch norm's sums: of its input, of squares around means, and in its gradient, where that of a ReLU is stored as well (and is a sum of two).
+fn batch_norms() -> Vec<(String, Program)> {
+    let mut corpus = vec![];
+    let f = DType::F32;
+    for (dtype, channels) in [(DType::BF16, 64), (DType::BF16, 256), (DType::BF16, 77), (f, 64)] {
+        let new = || {
+            let mut b = Build::new(&[200_704, channels], 0, 1);
+            let x = b.load(dtype);
+            let x = b.push(Inst::Cast(x), f);
+            (b, x)
+        };
+        let end = |b: &mut Build, v: Val| {
+            let sum = b.reduce(ReduceKind::Sum, Over::Outer, v);
+            b.out(sum, Class::Column);
+        };
+        let (mut b, x) = new();
+        end(&mut b, x);
+        corpus.push((format!("mean_{dtype}_{channels}"), b.0));
+        let (mut b, x) = new();
+        let mean = b.input(Source::Buffer, f, &[0, 1]);
+        let less = b.map(Row::Sub, f, &[x, mean]);
+        let square = b.map(Row::Square, f, &[less]);
+        end(&mut b, square);
+        corpus.push((format!("variance_{dtype}_{channels}"), b.0));
+        for of_two in [false, true] {
+            let (mut b, x) = new();
+            let (y, mut g) = (b.load(dtype), b.load(dtype));
+            if of_two {
+                let other = b.load(dtype);
+                g = b.map(Row::Add, dtype, &[g, other]);
+            }
+            let gate = b.map(Row::Gate, dtype, &[y, g]);
+            b.out(gate, Class::Full);
+            let gate = b.push(Inst::Cast(gate), f);
+            let mean = b.input(Source::Buffer, f, &[0, 1]);
+            let less = b.map(Row::Sub, f, &[x, mean]);
+            let product = b.map(Row::Mul, f, &[less, gate]);
+            end(&mut b, product);
+            end(&mut b, gate);
+            corpus.push((format!("gradient_{dtype}_{channels}_{of_two}"), b.0));
+        }
+    }
+    corpus
+}
+
+/// Two blocks of 256 threads, or one of 512, have to fit on a multiprocessor, with all that they have under way in registers.
+#[test]
+fn sums_over_columns_stay_in_registers() {
+    let device: Device = "cuda:0".parse().unwrap();
+    let mut texts = vec![];
+    for (name, program) in batch_norms() {
+        let made = CudaProgram::of_capability(&program, device, (9, 0)).unwrap();
+        texts.push((name, made.ptx(true).unwrap().to_string()));
+    }
+    let assemblers = assemblers();
+    let jobs: Vec<Job> = texts.iter().flat_map(|(name, text)| by_all(&assemblers, name, text)).collect();
+    let complaints: Vec<String> = readings("columns", &jobs)
+        .iter()
+        .zip(&jobs)
+        .filter(|(reading, _)| reading.registers > 128 || reading.spilled != [0; 2])
+        .map(|(reading, job)| format!("{}: {reading:?}", job.name))
+        .collect();
+    none(&complaints);
+}
+
 fn corpus() -> Vec<(String, Program)> {
     let mut corpus = vec![];
     sums_beside_elements(&mut corpus);

@@ -46,6 +46,9 @@ fn last_axes(op: &'static str, x: &Node, sizes: &[usize]) -> Result<AxisSet> {
 /// Mean and variance, each with the axes that it is taken over.
 struct Moments {
     centred: Node,
+    /// The same numbers, around a mean that stands still, and how far the mean is from there: 0, with the mean's derivatives.
+    around: Node,
+    away: Node,
     mean: Node,
     /// As the gradient goes through it; where the mean overflows it is NaN.
     variance: Node,
@@ -61,13 +64,26 @@ impl Moments {
         // mean and stands still that square is 0, and so is its slope: gradients need no sum to find out that the mean's share of the variance's
         // is nothing. Its second derivative is what is missing from the moment's.
         let held = untracked(&mean);
-        let moment = crate::parts::mean(&x.sub(&held).map(Row::Square), mask, true)?;
-        let variance = moment.sub(&mean.sub(&held).map(Row::Square));
-        Ok(Moments { centred, mean, variance, moment })
+        let (around, away) = (x.sub(&held), mean.sub(&held));
+        let moment = crate::parts::mean(&around.map(Row::Square), mask, true)?;
+        let variance = moment.sub(&away.map(Row::Square));
+        Ok(Moments { centred, around, away, mean, variance, moment })
     }
 
     fn normalized(&self, eps: f64) -> Node {
         scaled(&self.centred, &self.variance, eps)
+    }
+
+    /// `normalized · weight + bias`, of parameters that have the moments' axes: one factor and one summand for each mean. All sums
+    /// that gradients take over elements are then two, of the result's gradient and of its product with `around`; whatever parameters and moments get is
+    /// made of those.
+    fn affine(&self, weight: Option<Node>, bias: Option<Node>, eps: f64) -> Node {
+        let of = &self.variance;
+        let root = of.add(&of.lit(eps)).map(Row::Sqrt);
+        let factor = weight.unwrap_or_else(|| of.lit(1.0)).div(&root);
+        let moved = self.away.mul(&factor);
+        let summand = bias.map_or_else(|| moved.map(Row::Neg), |b| b.sub(&moved));
+        self.around.mul(&factor).add(&summand)
     }
 }
 
@@ -205,12 +221,12 @@ fn by_channel(
             };
             running.follow(&seen, &spread, values)?;
         }
-        moments.normalized(eps)
+        moments.affine(weight, bias, eps)
     } else {
         let (mean, variance) = running.both(op, along, &x)?;
-        scaled(&x.sub(&mean), &variance, eps)
+        affine(scaled(&x.sub(&mean), &variance, eps), weight, bias)
     };
-    Ok(Tensor::from_node(affine(y, weight, bias).cast(input.dtype())))
+    Ok(Tensor::from_node(y.cast(input.dtype())))
 }
 
 #[operations(NORMALIZATIONS)]

@@ -74,7 +74,7 @@ struct Scratch {
     since: usize,
 }
 
-/// A place in a collection.
+/// A place in a collection: how many works were begun, launches made and buffers kept up to there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
     works: usize,
@@ -83,12 +83,12 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Whether both are the same place of a collection.
+    /// Whether both are the same place among works and launches. (Buffers may be kept for what is no launch.)
     fn is_at(self, other: Mark) -> bool {
         (self.works, self.launches) == (other.works, other.launches)
     }
 
-    /// Whether memory was kept between the two, which nobody keeps who does not make its launches again.
+    /// Whether launches between the two have memory of their own: such launches have to be made each time, since nobody would keep it.
     pub fn keeps_until(self, later: Mark) -> bool {
         self.kept != later.kept
     }
@@ -329,7 +329,12 @@ impl Collected {
             return false;
         }
         self.close();
-        let Some(work) = self.launches.works.get(last) else { return false };
+        let between = self.launches.works.get(from.works..to.works).unwrap_or(&[]);
+        let launches: usize = between.iter().map(|work| work.launches.len()).sum();
+        let Some(work) = self.launches.works.get(last).filter(|_| from.launches + launches == to.launches)
+        else {
+            return false;
+        };
         (self.done, self.scratch) = (work.launches.len(), work.scratch);
         self.now = to;
         true
@@ -337,13 +342,13 @@ impl Collected {
 
     fn start(&mut self, before: Launches) {
         // Another thread may have ended the last collection under its owner's hands.
-        drop(self.take());
+        drop(self.abandon());
         self.repeats = !before.works.is_empty();
         self.launches = before;
     }
 
     /// All of it, without what there was before of which nothing came now.
-    fn take(&mut self) -> Ended {
+    fn finish(&mut self) -> Ended {
         self.close();
         let launches = self.now.launches;
         if self.repeats {
@@ -353,11 +358,11 @@ impl Collected {
             self.launches.nodes.truncate(launches);
             self.launches.alike = false;
         }
-        self.end()
+        self.abandon()
     }
 
-    /// Ends it. What there was before, and was not come to, is there the next time.
-    fn end(&mut self) -> Ended {
+    /// Ends it as it is. What there was before, and was not come to, is there the next time.
+    fn abandon(&mut self) -> Ended {
         (self.now, self.done, self.scratch, self.repeats) = (Mark::default(), 0, None, false);
         self.after.clear();
         self.order = Order::default();
@@ -437,8 +442,8 @@ impl Gpu {
     pub fn collected_launches(&self) -> Ended {
         let mut collected = self.collected();
         match self.collects.swap(false, Ordering::Relaxed) {
-            true => collected.take(),
-            false => Ended { started: true, ..collected.end() },
+            true => collected.finish(),
+            false => Ended { started: true, ..collected.abandon() },
         }
     }
 
@@ -496,7 +501,7 @@ mod tests {
     fn collect(collected: &mut Collected, before: Launches, plans: &[Plan]) -> Launches {
         collected.start(before);
         plans.iter().for_each(|plan| add(collected, plan));
-        collected.take().launches
+        collected.finish().launches
     }
 
     fn add(collected: &mut Collected, (reads, writes, launches, scratch): &Plan) {
@@ -557,7 +562,7 @@ mod tests {
                 let (grid, block, args, after) = ([blocks, 1, 1], [1; 3], Box::default(), Box::default());
                 collected.push(KernelNode { kernel, grid, block, shared, args, gate: [0; 2], after });
             }
-            let launches = collected.take().launches;
+            let launches = collected.finish().launches;
             let after: Vec<&[Position]> = launches.nodes.iter().map(|node| &*node.after).collect();
             assert_eq!(after, [&[][..], &[], &[0], &[], &[], &[2]]);
             before = launches;
@@ -611,7 +616,7 @@ mod tests {
                 add(&mut collected, plan);
                 marks.push(collected.mark());
             }
-            let mut before = collected.take().launches;
+            let mut before = collected.finish().launches;
             before.told();
             let made = before.nodes.clone();
             let run = |collected: &mut Collected, before: Launches, until: usize| {
@@ -628,11 +633,11 @@ mod tests {
                 run(&mut collected, before, early);
                 let so_far = collected.so_far().to_vec();
                 prop_assert_eq!(&fresh.nodes[..so_far.len()], &so_far);
-                before = collected.end().launches;
+                before = collected.abandon().launches;
             }
             // What was told of before it was started early is still to be told to the graph.
             run(&mut collected, before, usize::MAX);
-            let launches = collected.take().launches;
+            let launches = collected.finish().launches;
             prop_assert_eq!(&fresh.nodes, &launches.nodes);
             if let Some(changed) = launches.changed() {
                 let expected = told_apart(&made, &fresh.nodes);

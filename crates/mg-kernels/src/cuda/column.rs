@@ -15,16 +15,14 @@ use crate::frame::{Frame, internal};
 use crate::program::{Class, Inst, Program, Val};
 use mg_device::Result;
 
-/// Chunks whose results a thread reads at a time, at most, and the numbers that it reads of them, at most.
-const JOINED: (usize, usize) = (8, 96);
-/// Shared memory that a block may have without asking for it, less what tickets take.
-const SHARED: usize = (48 << 10) - 16;
-
 struct Column<'a> {
     body: Body<'a>,
     stage: &'a Columns,
     tid: Op,
+    /// The thread's row among those of the block.
     ty: Op,
+    /// Its run within the stripe.
+    tx: Op,
     /// The block's place.
     at: Place,
     /// The thread's run among those of a row, its first column, and whether there is one.
@@ -34,6 +32,13 @@ struct Column<'a> {
     /// Added to a row's position within its batch.
     first_row: Op,
     reduced: Vec<(usize, Val, Reduction, Vec<Acc>)>,
+    /// Once threads of the block have joined what they have: which column of its run is the thread's, and which part of the chunks.
+    own: Op,
+    part: Op,
+    /// By value, its elements at the thread's run, where they are the same in all rows and kept in registers.
+    held: Vec<Option<Vec<Op>>>,
+    /// Values that are computed for each row.
+    needed: Vec<bool>,
 }
 
 /// Which of them a block has.
@@ -63,62 +68,52 @@ impl Place {
     }
 }
 
+/// A column of a reduction, which a thread has of all rows that its block read.
+struct Joined {
+    value: usize,
+    reduction: Reduction,
+    acc: Acc,
+}
+
 /// Where the chunks' partial results lie in the scratch memory: the first values of all runs side by side, then the second ones, so that
 /// neighbours read what lies together.
 struct Partials {
+    /// The thread's first value of the first chunk.
     base: Op,
-    /// Bytes of the values that all runs have in one place.
+    /// Bytes of the values that all columns have in one place.
     row_bytes: Op,
-    /// The thread's run.
-    group: Op,
-    /// Values of a run.
+    /// Values of a column.
     words: usize,
-    /// Bytes of a value.
-    slot: usize,
-    /// Bytes from one value of a thread to its next.
-    step: usize,
-    /// Where the values of each reduction begin; behind them, where these are.
+    /// Where the values of each reduction begin.
     firsts: Vec<usize>,
 }
 
 impl Partials {
-    fn new(of: &Column, base: Op, row_bytes: Op) -> Partials {
-        let reduced = &of.stage.reduced;
-        Partials {
-            base,
-            row_bytes,
-            group: of.group,
-            words: Columns::words(reduced),
-            slot: of.stage.slot,
-            step: of.stage.groups * of.stage.slot,
-            firsts: (0..reduced.len()).map(|r| Columns::words(&reduced[..r])).collect(),
-        }
-    }
-
-    /// The thread's values at a place among those of a chunk.
-    fn address(&self, chunk: Op, word: usize) -> Op {
+    /// Where a chunk's begin.
+    fn chunk(&self, chunk: Op) -> Op {
         let row = op2(Kind::R, "mul.lo.u32", chunk, imm(self.words as i64));
-        let row = op2(Kind::R, "add.u32", row, imm(word as i64));
-        let at = op3(Kind::D, "mad.lo.s64", wide(row), self.row_bytes, self.base);
-        op3(Kind::D, "mad.lo.s64", wide(self.group), imm64(self.slot as i64), at)
+        op3(Kind::D, "mad.lo.s64", wide(row), self.row_bytes, self.base)
     }
 
-    /// What a chunk has left for accumulators; the neutral element where there is no such chunk.
-    fn load(&self, chunk: Op, word: usize, reduction: Reduction, accs: &[Acc], inside: Op) -> Vec<Acc> {
-        let at = self.address(chunk, word);
-        let indices = reduction.kind.is_arg().then(|| self.address(chunk, word + 1));
-        let one = |(i, acc): (usize, &Acc)| {
-            let value = reg(acc.value.0);
-            assign(value, reduction.neutral());
-            ins!("@{inside} ld.global.cg.{} {value}, [{at}+{}]", bits_of(value.0), i * self.step);
-            let index = indices.map(|at| {
-                let index = ptx::copy(imm64(-1));
-                ins!("@{inside} ld.global.cg.b64 {index}, [{at}+{}]", i * self.step);
-                index
-            });
-            Acc { value, index }
-        };
-        accs.iter().enumerate().map(one).collect()
+    /// The value at a place among those of a chunk.
+    fn word(&self, chunk: Op, word: usize) -> Op {
+        if word == 0 {
+            return chunk;
+        }
+        op3(Kind::D, "mad.lo.s64", self.row_bytes, imm64(word as i64), chunk)
+    }
+
+    /// What a chunk has left of a reduction; the neutral element where there is no such chunk.
+    fn load(&self, chunk: Op, first: usize, reduction: Reduction, like: Acc, inside: Op) -> Acc {
+        let value = reg(like.value.0);
+        assign(value, reduction.neutral());
+        ins!("@{inside} ld.global.cg.{} {value}, [{}]", bits_of(value.0), self.word(chunk, first));
+        let index = like.index.map(|_| {
+            let index = ptx::copy(imm64(-1));
+            ins!("@{inside} ld.global.cg.b64 {index}, [{}]", self.word(chunk, first + 1));
+            index
+        });
+        Acc { value, index }
     }
 }
 
@@ -151,53 +146,114 @@ pub(crate) fn emit(
     };
     let batch_rows = body.params.word(stage.rows as u32);
     let first_row = op2(Kind::D, "mul.wide.u32", place_of.batch, batch_rows);
-    let mut this = Column { body, stage, tid, ty, at: place_of, group, column, p, first_row, reduced };
+    let needed = stage.needed.clone();
+    let held = vec![None; program.values.len()];
+    let own = op2(Kind::R, "and.b32", ty, imm(vector as i64 - 1));
+    let part = op2(Kind::R, "shr.u32", ty, imm(vector.trailing_zeros() as i64));
+    let at = place_of;
+    let mut this = Column {
+        body,
+        stage,
+        tid,
+        ty,
+        tx,
+        at,
+        group,
+        column,
+        p,
+        first_row,
+        reduced,
+        own,
+        part,
+        held,
+        needed,
+    };
+    this.hold()?;
     this.walk(batch_rows)?;
-    let shared = this.join()?;
-    let is_first = op2(Kind::P, "setp.eq.s32", this.ty, imm(0));
+    let shared = stage.shared();
+    let mut joined = this.join();
+    let is_first = op2(Kind::P, "setp.eq.s32", this.part, imm(0));
     let writes = this.p.map_or(is_first, |p| op2(Kind::P, "and.pred", p, is_first));
     if stage.chunks > 1 {
-        this.join_chunks(writes, shared, scratch)?;
+        this.join_chunks(&mut joined, [is_first, writes], shared, scratch);
     }
-    this.results(writes)?;
+    this.results(&joined, writes)?;
     let Column { body, .. } = this;
     debug_assert!(body.checks.iter().all(|c| matches!(c, Check::Index(_) | Check::Divisor)));
-    Ok(finish(body, shared + 16, stage.grid(), Columns::THREADS as u32))
+    Ok(finish(body, shared + 16, stage.grid(), stage.threads as u32))
 }
 
 impl Column<'_> {
-    /// The rows of the chunk: several at a time, then one by one.
+    /// Computes what is the same in all rows, once.
+    fn hold(&mut self) -> Result<()> {
+        if !self.stage.held.contains(&true) {
+            return Ok(());
+        }
+        let first = if self.body.wide { imm64(0) } else { imm(0) };
+        let row = self.body.at_row(first, None);
+        let runs = [self.body.run(self.column, self.p, 0)];
+        let before = &self.stage.before;
+        self.body.load_full(before, &[row], &runs)?;
+        for (v, &is_before) in before.iter().enumerate() {
+            if is_before && !matches!(self.body.program.values[v].inst, Inst::Input(_)) {
+                self.body.full_value(v, &runs)?;
+            }
+        }
+        for (v, held) in self.held.iter_mut().enumerate() {
+            *held = self.stage.held[v].then(|| self.body.full[v].clone());
+        }
+        Ok(())
+    }
+
+    /// The rows of the chunk, several at a time. What is left at its end is as many again, of which some are not there: one by one, each of them
+    /// would wait for memory.
     fn walk(&mut self, batch_rows: Op) -> Result<()> {
         let each = self.body.params.word(self.stage.chunk_rows as u32);
         let from = op2(Kind::R, "mul.lo.u32", self.at.chunk, each);
         let end = op2(Kind::R, "add.u32", from, each);
         let end = op2(Kind::R, "min.u32", end, batch_rows);
         let at = ptx::copy(op2(Kind::R, "add.u32", from, self.ty));
-        for step in [self.stage.at_a_time, 1] {
-            let (again, done) = (label(), label());
-            place(again);
-            let last = op2(Kind::R, "add.u32", at, imm(((step - 1) * self.stage.down) as i64));
-            let over = op2(Kind::P, "setp.ge.u32", last, end);
-            ins!("@{over} bra L{done}");
-            self.rows(at, step)?;
-            let next = op2(Kind::R, "add.u32", at, imm((step * self.stage.down) as i64));
-            assign(at, next);
-            ins!("bra L{again}");
-            place(done);
-        }
+        let (step, down) = (self.stage.at_a_time, self.stage.down);
+        let (again, rest, done) = (label(), label(), label());
+        place(again);
+        let last = op2(Kind::R, "add.u32", at, imm(((step - 1) * down) as i64));
+        let over = op2(Kind::P, "setp.ge.u32", last, end);
+        ins!("@{over} bra L{rest}");
+        self.rows(at, None)?;
+        let next = op2(Kind::R, "add.u32", at, imm((step * down) as i64));
+        assign(at, next);
+        ins!("bra L{again}");
+        place(rest);
+        let none = op2(Kind::P, "setp.ge.u32", at, end);
+        ins!("@{none} bra L{done}");
+        self.rows(at, Some(end))?;
+        place(done);
         Ok(())
     }
 
     /// Leaves what the block has in the scratch memory, and goes on in the last block of the stripe to do so, with what all have.
-    fn join_chunks(&mut self, writes: Op, shared: u32, scratch: u32) -> Result<()> {
+    fn join_chunks(&mut self, joined: &mut [Joined], [is_first, writes]: [Op; 2], shared: u32, scratch: u32) {
         let Place { stripe, chunk, batch } = self.at;
+        let (slot, reduced) = (self.stage.slot, &self.stage.reduced);
         let base = self.body.params.field(Field::Scratch(scratch));
-        let row_bytes = self.body.params.long((self.body.frame.columns * self.stage.slot) as i64);
+        let row_bytes = self.body.params.long((self.body.frame.columns * slot) as i64);
+        let groups = self.body.params.word(self.stage.groups as u32);
         let all = self.body.params.word(self.stage.chunks as u32);
-        let mine = op3(Kind::R, "mad.lo.u32", batch, all, chunk);
-        let first = op2(Kind::R, "mul.lo.u32", batch, all);
-        let partials = Partials::new(self, base, row_bytes);
-        self.leave(&partials, mine, writes);
+        let column = op3(Kind::R, "mad.lo.u32", self.own, groups, self.group);
+        let partials = Partials {
+            base: op3(Kind::D, "mad.wide.u32", column, imm(slot as i64), base),
+            row_bytes,
+            words: Columns::words(reduced),
+            firsts: (0..reduced.len()).map(|r| Columns::words(&reduced[..r])).collect(),
+        };
+        let mine = partials.chunk(op3(Kind::R, "mad.lo.u32", batch, all, chunk));
+        for (Joined { acc, .. }, &first) in joined.iter().zip(&partials.firsts) {
+            let at = partials.word(mine, first);
+            ins!("@{writes} st.global.{} [{at}], {}", bits_of(acc.value.0), acc.value);
+            if let Some(index) = acc.index {
+                ins!("@{writes} st.global.b64 [{}], {index}", partials.word(mine, first + 1));
+            }
+        }
         let tickets = self.body.params.field(Field::Tickets);
         let per_batch = self.body.params.word(self.stage.stripes as u32);
         let which = op3(Kind::R, "mad.lo.u32", batch, per_batch, stripe);
@@ -205,76 +261,57 @@ impl Column<'_> {
         let ticket = op3(Kind::D, "mad.wide.u32", which, imm(4), tickets);
         let ticket = op2(Kind::D, "add.s64", ticket, imm64(4));
         let last = op2(Kind::R, "sub.u32", all, imm(1));
-        let is_first = op2(Kind::P, "setp.eq.s32", self.tid, imm(0));
-        leave_unless_last(ticket, last, is_first, shared, Wrote::Those(writes));
-        self.take(&partials, [first, all]);
-        self.join().map(|_| ())
+        let draws = op2(Kind::P, "setp.eq.s32", self.tid, imm(0));
+        leave_unless_last(ticket, last, draws, shared, Wrote::Many);
+        let first = op2(Kind::R, "mul.lo.u32", batch, all);
+        self.take(&partials, [first, all], joined);
+        self.join_parts(joined, is_first);
     }
 
-    /// Writes the partial results of the block's chunk.
-    fn leave(&self, to: &Partials, chunk: Op, writes: Op) {
-        for ((_, _, _, accs), &first) in self.reduced.iter().zip(&to.firsts) {
-            let at = to.address(chunk, first);
-            for (i, acc) in accs.iter().enumerate() {
-                ins!("@{writes} st.global.{} [{at}+{}], {}", bits_of(acc.value.0), i * to.step, acc.value);
-            }
-            if accs.iter().any(|acc| acc.index.is_some()) {
-                let at = to.address(chunk, first + 1);
-                for (i, index) in accs.iter().enumerate().filter_map(|(i, acc)| Some((i, acc.index?))) {
-                    ins!("@{writes} st.global.b64 [{at}+{}], {index}", i * to.step);
-                }
-            }
+    /// Joins what all chunks of the batch, from the `first` on, have left: of the thread's column, those of its part.
+    fn take(&self, from: &Partials, [first, all]: [Op; 2], joined: &mut [Joined]) {
+        for Joined { reduction, acc, .. } in joined.iter_mut() {
+            *acc = reduction.start();
         }
-    }
-
-    /// Joins what all chunks of the batch, from the `first` on, have left.
-    fn take(&self, from: &Partials, [first, all]: [Op; 2]) {
-        for (_, _, reduction, accs) in &self.reduced {
-            for acc in accs {
-                assign(acc.value, reduction.neutral());
-                if let Some(index) = acc.index {
-                    assign(index, imm64(-1));
-                }
-            }
-        }
-        // Several loads are under way at a time, of all reductions.
-        let numbers = from.words * self.body.vector;
-        let joined = (JOINED.1 / numbers.max(1)).clamp(1, JOINED.0);
-        let c = ptx::copy(self.ty);
+        let parts = (self.stage.down / self.body.vector) as i64;
+        let at_once = self.stage.joined as i64;
+        let c = ptx::copy(self.part);
         let (again, done) = (label(), label());
         place(again);
         let over = op2(Kind::P, "setp.ge.u32", c, all);
         ins!("@{over} bra L{done}");
-        let mut loaded = vec![vec![]; self.reduced.len()];
-        for k in 0..joined {
-            let c = op2(Kind::R, "add.u32", c, imm((k * self.stage.down) as i64));
+        // Several loads are under way at a time, of all reductions.
+        let mut loaded: Vec<Vec<Acc>> = joined.iter().map(|_| vec![]).collect();
+        for k in 0..at_once {
+            let c = op2(Kind::R, "add.u32", c, imm(k * parts));
             let inside = op2(Kind::P, "setp.lt.u32", c, all);
             let inside = self.p.map_or(inside, |p| op2(Kind::P, "and.pred", p, inside));
-            let chunk = op2(Kind::R, "add.u32", first, c);
-            for ((loaded, &word), (_, _, reduction, accs)) in
-                loaded.iter_mut().zip(&from.firsts).zip(&self.reduced)
+            let chunk = from.chunk(op2(Kind::R, "add.u32", first, c));
+            for ((loaded, &word), Joined { reduction, acc, .. }) in
+                loaded.iter_mut().zip(&from.firsts).zip(joined.iter())
             {
-                loaded.extend(from.load(chunk, word, *reduction, accs, inside));
+                loaded.push(from.load(chunk, word, *reduction, *acc, inside));
             }
         }
-        for ((_, _, reduction, accs), loaded) in self.reduced.iter().zip(loaded) {
-            for (acc, more) in accs.iter().cycle().zip(loaded) {
+        for (Joined { reduction, acc, .. }, loaded) in joined.iter().zip(loaded) {
+            for more in loaded {
                 reduction.add_to(acc, more);
             }
         }
-        let next = op2(Kind::R, "add.u32", c, imm((joined * self.stage.down) as i64));
+        let next = op2(Kind::R, "add.u32", c, imm(at_once * parts));
         assign(c, next);
         ins!("bra L{again}");
         place(done);
     }
 
     /// Writes what columns have that leaves the program.
-    fn results(&mut self, writes: Op) -> Result<()> {
+    fn results(&mut self, joined: &[Joined], writes: Op) -> Result<()> {
         let columns_all = self.body.params.long(self.body.frame.columns as i64);
-        let place_of = op3(Kind::D, "mad.lo.s64", wide(self.at.batch), columns_all, wide(self.column));
+        let column = op2(Kind::D, "add.s64", wide(self.column), wide(self.own));
+        let place_of = op3(Kind::D, "mad.lo.s64", wide(self.at.batch), columns_all, column);
         for o in 0..self.body.program.outputs.len() {
             let (v, class) = self.body.program.outputs[o];
-            let Some((_, _, reduction, accs)) = self.reduced.iter().find(|r| r.0 == v as usize) else {
+            let Some(Joined { reduction, acc, .. }) = joined.iter().find(|j| j.value == v as usize) else {
                 if class == Class::Full {
                     continue;
                 }
@@ -282,18 +319,15 @@ impl Column<'_> {
             };
             let dtype = self.body.dtype(v);
             let base = self.body.output(o);
-            let size = dtype.size() as i64;
-            let at = op3(Kind::D, "mad.lo.s64", place_of, imm64(size), base);
-            for (i, acc) in accs.iter().enumerate() {
-                let value = reduction.finish(*acc, dtype)?;
-                store(dtype, at, i as i64 * size, value, Some(writes));
-            }
+            let at = op3(Kind::D, "mad.lo.s64", place_of, imm64(dtype.size() as i64), base);
+            store(dtype, at, 0, reduction.finish(*acc, dtype)?, Some(writes));
         }
         Ok(())
     }
 
-    /// `step` rows of the batch: `at`, and those that lie `down` apart.
-    fn rows(&mut self, at: Op, step: usize) -> Result<()> {
+    /// Rows of the batch, as many as are read at a time: `at`, and those that lie `down` apart; where there is an `end`, those before it.
+    fn rows(&mut self, at: Op, end: Option<Op>) -> Result<()> {
+        let step = self.stage.at_a_time;
         let mut rows: Vec<RowAt> = vec![];
         let mut runs: Vec<Run> = vec![];
         let mut places: Vec<Op> = vec![];
@@ -303,27 +337,37 @@ impl Column<'_> {
             places.push(within);
             let index = op2(Kind::D, "add.s64", wide(within), self.first_row);
             let position = if self.body.wide { index } else { op1(Kind::R, "cvt.u32.u64", index) };
-            let mut row = self.body.at_row(position, None);
+            // The first one is there.
+            let inside = end.filter(|_| k > 0).map(|end| op2(Kind::P, "setp.lt.u32", within, end));
+            let p = match (self.p, inside) {
+                (Some(p), Some(inside)) => Some(op2(Kind::P, "and.pred", p, inside)),
+                (p, inside) => p.or(inside),
+            };
+            let mut row = self.body.at_row(position, inside);
             row.index = index;
             rows.push(row);
             if k == 0 {
-                runs.push(self.body.run(self.column, self.p, 0));
+                runs.push(self.body.run(self.column, p, 0));
             } else {
                 let coords = runs[0].coords.clone();
-                runs.push(Run { column: self.column, coords, p: self.p, row: k });
+                runs.push(Run { column: self.column, coords, p, row: k });
             }
         }
         let body = &mut self.body;
         let n = body.program.values.len();
-        body.load_full(&vec![true; n], &rows, &runs)?;
+        body.load_full(&self.needed, &rows, &runs)?;
         for v in 0..n {
+            if let Some(held) = &self.held[v] {
+                body.full[v] = held.iter().copied().cycle().take(step * held.len()).collect();
+                continue;
+            }
             match (body.program.values[v].inst, body.frame.classes[v]) {
                 (Inst::Reduce(..), _) => {}
                 (_, Class::Row) => body.row_value(v, &rows)?,
                 (Inst::Input(_), _) => {}
-                (_, Class::Full) => body.full_value(v, &runs)?,
+                (_, Class::Full) if self.needed[v] => body.full_value(v, &runs)?,
                 // Known before the rows, or when they are done.
-                (_, Class::Uniform | Class::Column | Class::Total) => {}
+                (_, Class::Full | Class::Uniform | Class::Column | Class::Total) => {}
             }
         }
         for (_, a, reduction, accs) in &self.reduced {
@@ -331,11 +375,11 @@ impl Column<'_> {
             let mut partials = body.partials(narrow, *a, &runs, step)?;
             if narrow.kind.is_arg() {
                 // Where in the column, not where in the row.
-                for (row, &within) in partials.iter_mut().zip(&places) {
+                for ((row, &within), run) in partials.iter_mut().zip(&places).zip(&runs) {
                     let index = wide(within);
                     for acc in row {
                         let value = Acc { index: Some(index), ..*acc };
-                        *acc = narrow.masked(value, self.p);
+                        *acc = narrow.masked(value, run.p);
                     }
                 }
             }
@@ -359,79 +403,108 @@ impl Column<'_> {
         Ok(())
     }
 
-    /// Joins what the block's threads have of each column, by a tree over shared memory; threads of the first row get the
-    /// result. Answers with the bytes of shared memory used.
-    fn join(&mut self) -> Result<u32> {
-        if self.stage.down == 1 {
-            return Ok(0);
+    /// Joins what the block's threads have of each column: those of a warp without memory, warps over shared memory. Of a run's columns each
+    /// thread gets one, its own.
+    fn join(&self) -> Vec<Joined> {
+        let (across, slot, vector) = (self.stage.across, self.stage.slot, self.body.vector);
+        for (_, _, reduction, accs) in &self.reduced {
+            for acc in accs {
+                let mut offset = 16;
+                while offset >= across as u32 {
+                    reduction.add_to(acc, reduction.of_lane(*acc, offset));
+                    offset /= 2;
+                }
+            }
         }
-        // As many reductions at a time as there is room for.
-        let bytes = |reduced: &[(usize, Val, Reduction, Vec<Acc>)]| {
-            let words = reduced.iter().map(|r| r.2.words()).sum::<usize>();
-            Columns::THREADS * self.body.vector * words * self.stage.slot
-        };
-        let (mut most, mut at) = (0, 0);
-        while at < self.reduced.len() {
-            let fits = |&end: &usize| bytes(&self.reduced[at..end]) <= SHARED;
-            let end = (at + 1..=self.reduced.len()).rev().find(fits).unwrap_or(at + 1);
-            most = most.max(bytes(&self.reduced[at..end]));
-            self.join_some(&self.reduced[at..end]);
-            at = end;
+        let warps = self.stage.threads / 32;
+        let lane = op2(Kind::R, "and.b32", self.tid, imm(31));
+        let warp = op2(Kind::R, "shr.u32", self.tid, imm(5));
+        let gives = op2(Kind::P, "setp.lt.u32", lane, imm(across as i64));
+        // The warps' first values side by side, then their second ones; behind all values, where these are.
+        let (of_warp, of_value) = ((across * slot) as i64, (warps * across * slot) as i64);
+        let behind = vector as i64 * of_value;
+        let start = op3(Kind::R, "mad.lo.u32", self.tx, imm(slot as i64), shared_address(0));
+        let mine = op3(Kind::R, "mad.lo.u32", warp, imm(of_warp), start);
+        let theirs = op3(Kind::R, "mad.lo.u32", self.own, imm(of_value), start);
+        let mut joined: Vec<Joined> = vec![];
+        for range in self.stage.rounds() {
+            if !joined.is_empty() {
+                ins!("bar.sync 0");
+            }
+            let mut at = 0;
+            for (_, _, reduction, accs) in &self.reduced[range.clone()] {
+                for (i, acc) in accs.iter().enumerate() {
+                    let at = at + i as i64 * of_value;
+                    ins!("@{gives} st.shared.{} [{mine}+{at}], {}", bits_of(acc.value.0), acc.value);
+                    if let Some(index) = acc.index {
+                        ins!("@{gives} st.shared.b64 [{mine}+{}], {index}", at + behind);
+                    }
+                }
+                at += behind * reduction.words() as i64;
+            }
+            ins!("bar.sync 0");
+            at = 0;
+            for (value, _, reduction, accs) in &self.reduced[range] {
+                let all = (0..warps as i64)
+                    .map(|w| read_shared(accs[0], theirs, [at + w * of_warp, at + w * of_warp + behind]));
+                joined.extend(reduction.tree(all.collect()).map(|acc| Joined {
+                    value: *value,
+                    reduction: *reduction,
+                    acc,
+                }));
+                at += behind * reduction.words() as i64;
+            }
         }
-        Ok(most as u32)
+        joined
     }
 
-    /// Joins those.
-    fn join_some(&self, reduced: &[(usize, Val, Reduction, Vec<Acc>)]) {
-        let slot = self.stage.slot;
-        // The threads' first values side by side, then their second ones: neighbours meet no bank twice. Behind all values, where these are.
-        let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(slot as i64), shared_address(0));
-        let mut values = vec![];
-        let mut at = 0;
-        for (_, _, reduction, accs) in reduced {
-            for acc in accs {
-                values.push((*reduction, *acc, at));
-                at += Columns::THREADS * slot * reduction.words();
+    /// Joins what threads with the same column have, of chunks; those of the first part get the result.
+    fn join_parts(&self, joined: &mut [Joined], is_first: Op) {
+        let parts = self.stage.down / self.body.vector;
+        if parts == 1 {
+            return;
+        }
+        let slot = self.stage.slot as i64;
+        let of_value = self.stage.threads as i64 * slot;
+        let of_part = (self.stage.across * self.body.vector) as i64 * slot;
+        let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(slot), shared_address(0));
+        for (r, range) in self.stage.rounds().into_iter().enumerate() {
+            if r > 0 {
+                ins!("bar.sync 0");
             }
-        }
-        let behind = Columns::THREADS * slot;
-        let half = ptx::copy(imm(self.stage.down as i64 / 2));
-        let again = label();
-        place(again);
-        ins!(".pragma \"nounroll\"");
-        // Who has a partner below stores, who has one above adds.
-        let twice = op2(Kind::R, "add.u32", half, half);
-        let gives = op2(Kind::P, "setp.ge.u32", self.ty, half);
-        let still = op2(Kind::P, "setp.lt.u32", self.ty, twice);
-        let gives = op2(Kind::P, "and.pred", gives, still);
-        for (_, acc, at) in &values {
-            ins!("@{gives} st.shared.{} [{mine}+{at}], {}", bits_of(acc.value.0), acc.value);
-            if let Some(index) = acc.index {
-                ins!("@{gives} st.shared.b64 [{mine}+{}], {index}", at + behind);
+            let joined = &mut joined[range];
+            let mut at = 0;
+            for Joined { reduction, acc, .. } in joined.iter() {
+                ins!("st.shared.{} [{mine}+{at}], {}", bits_of(acc.value.0), acc.value);
+                if let Some(index) = acc.index {
+                    ins!("st.shared.b64 [{mine}+{}], {index}", at + of_value);
+                }
+                at += of_value * reduction.words() as i64;
             }
+            ins!("bar.sync 0");
+            at = 0;
+            let over = label();
+            ins!("@!{is_first} bra L{over}");
+            for Joined { reduction, acc, .. } in joined.iter() {
+                for part in 1..parts as i64 {
+                    let at = at + part * of_part;
+                    reduction.add_to(acc, read_shared(*acc, mine, [at, at + of_value]));
+                }
+                at += of_value * reduction.words() as i64;
+            }
+            place(over);
         }
-        ins!("bar.sync 0");
-        let takes = op2(Kind::P, "setp.lt.u32", self.ty, half);
-        let theirs = op3(Kind::R, "mad.lo.u32", half, imm((self.stage.across * slot) as i64), mine);
-        let mut others = vec![];
-        for (reduction, acc, at) in &values {
-            let other = reg(acc.value.0);
-            assign(other, reduction.neutral());
-            ins!("@{takes} ld.shared.{} {other}, [{theirs}+{at}]", bits_of(other.0));
-            let index = acc.index.map(|_| {
-                let index = ptx::copy(imm64(-1));
-                ins!("@{takes} ld.shared.b64 {index}, [{theirs}+{}]", at + behind);
-                index
-            });
-            others.push(Acc { value: other, index });
-        }
-        for ((reduction, acc, _), other) in values.iter().zip(others) {
-            reduction.add_to(acc, other);
-        }
-        ins!("bar.sync 0");
-        let less = op2(Kind::R, "shr.u32", half, imm(1));
-        assign(half, less);
-        let more = op2(Kind::P, "setp.ne.s32", half, imm(0));
-        ins!("@{more} bra L{again}");
     }
+}
+
+/// A partial result from shared memory: a value, and where it was found at another place.
+fn read_shared(like: Acc, from: Op, [value_at, index_at]: [i64; 2]) -> Acc {
+    let value = reg(like.value.0);
+    ins!("ld.shared.{} {value}, [{from}+{value_at}]", bits_of(value.0));
+    let index = like.index.map(|_| {
+        let index = reg(Kind::D);
+        ins!("ld.shared.b64 {index}, [{from}+{index_at}]");
+        index
+    });
+    Acc { value, index }
 }

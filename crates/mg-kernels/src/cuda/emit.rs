@@ -66,10 +66,14 @@ pub(crate) fn emit(program: &Program, target: Target) -> Result<Emitted> {
     }
 }
 
-/// The size of the largest element that is read or written for each position; where nothing is reduced, but for what is read
-/// again and again: it takes several accesses where others take one.
+/// The size of the largest element that is read or written for each position; but for what is read again and again, by elements where nothing
+/// is reduced and by columns in each of their rows: it takes several accesses where others take one.
 pub(crate) fn widest(program: &Program, frame: &Frame) -> usize {
-    let repeats = |i: &Walked| frame.form == Form::Map && i.column.contains(&0);
+    let repeats = |i: &Walked| match frame.form {
+        Form::Map => i.column.contains(&0),
+        Form::Column => i.row.iter().all(|&stride| stride == 0),
+        Form::Row => false,
+    };
     let read = frame
         .inputs
         .iter()
@@ -85,21 +89,20 @@ pub(crate) fn widest(program: &Program, frame: &Frame) -> usize {
 
 /// Instructions that the values over elements take, roughly.
 pub(crate) fn weight(program: &Program, frame: &Frame) -> usize {
-    program
-        .values
-        .iter()
-        .zip(&frame.classes)
-        .filter(|(_, class)| **class == Class::Full)
-        .map(|(value, _)| {
-            let double = if value.dtype == DType::F64 { 3 } else { 1 };
-            double
-                * match value.inst {
-                    Inst::Map(row, _) => row.cost(),
-                    Inst::Input(i) if matches!(frame.inputs[i as usize].source, Source::Random(_)) => 80,
-                    Inst::Input(_) | Inst::Const(_) | Inst::Cast(_) | Inst::Reduce(..) | Inst::Guard(..) => 1,
-                }
-        })
-        .sum()
+    let is_full = |v: &usize| frame.classes[*v] == Class::Full;
+    (0..program.values.len()).filter(is_full).map(|v| work(program, frame, v)).sum()
+}
+
+/// Instructions that a value takes.
+pub(crate) fn work(program: &Program, frame: &Frame, v: usize) -> usize {
+    let value = &program.values[v];
+    let double = if value.dtype == DType::F64 { 3 } else { 1 };
+    double
+        * match value.inst {
+            Inst::Map(row, _) => row.cost(),
+            Inst::Input(i) if matches!(frame.inputs[i as usize].source, Source::Random(_)) => 80,
+            Inst::Input(_) | Inst::Const(_) | Inst::Cast(_) | Inst::Reduce(..) | Inst::Guard(..) => 1,
+        }
 }
 
 /// The kernel's text around its body.

@@ -196,12 +196,15 @@ impl Reduction {
     pub(crate) fn across_warp(self, mut acc: Acc, width: u32) -> Acc {
         let mut offset = width / 2;
         while offset > 0 {
-            let other =
-                Acc { value: shuffle(acc.value, offset), index: acc.index.map(|i| shuffle(i, offset)) };
-            acc = self.join(acc, other);
+            acc = self.join(acc, self.of_lane(acc, offset));
             offset /= 2;
         }
         acc
+    }
+
+    /// That of the thread of the warp whose number differs by `offset`, a power of two.
+    pub(crate) fn of_lane(self, acc: Acc, offset: u32) -> Acc {
+        Acc { value: shuffle(acc.value, offset), index: acc.index.map(|i| shuffle(i, offset)) }
     }
 
     /// A partial result from shared memory, of the kind that `like` is.

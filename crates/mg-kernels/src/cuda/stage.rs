@@ -2,10 +2,11 @@
 //! where partial results lie. All of it is decided here, from shapes, strides and dtypes alone, before a line of text is written.
 
 use super::capability::{AMPERE, HOPPER};
-use super::emit::{MOST_SCRATCH, SCRATCH, weight, widest};
+use super::emit::{MOST_SCRATCH, SCRATCH, weight, widest, work};
 use super::ptx::Kind;
 use super::reduce::{Reduction, SHARED};
 use super::totals::{most_blocks, partial_bytes, reach};
+use super::values::kind_of;
 use crate::frame::{Form, Frame, internal};
 use crate::program::{Class, Inst, Over, Program, Source, Val};
 use crate::walks::{Leaving, Walk, depths, walks};
@@ -520,32 +521,51 @@ pub(crate) struct Columns {
     /// Of a chunk.
     pub(crate) chunk_rows: usize,
     pub(crate) chunks: usize,
+    /// Threads of a block.
+    pub(crate) threads: usize,
     /// Rows that a thread reads at a time.
     pub(crate) at_a_time: usize,
+    /// Chunks of which a thread of a last block reads what they left, at a time.
+    pub(crate) joined: usize,
     /// Stripes, chunks and batches are a dimension of the grid each: divisions are long.
     pub(crate) three: bool,
     /// Bytes of a number that is left for others to join.
     pub(crate) slot: usize,
     /// The reductions, and what they reduce.
     pub(crate) reduced: Vec<(usize, Val, Reduction)>,
+    /// By value, whether it is the same in all rows, and kept in registers over them.
+    pub(crate) held: Vec<bool>,
+    /// Whether it is computed before the rows: those, and what they are computed of.
+    pub(crate) before: Vec<bool>,
+    /// Whether it is computed for each row.
+    pub(crate) needed: Vec<bool>,
 }
 
 // The first counter is that of full reductions.
 const _: () = assert!(Columns::TICKETS < Gpu::TICKETS);
 
 impl Columns {
-    pub(crate) const THREADS: usize = 256;
-    /// Rows that a thread reads at a time, where it does much with them and where it does little.
-    const AT_A_TIME: [usize; 2] = [4, 8];
-    /// Blocks that run at once, with as many registers as those rows take. No more: a second round begins when the first is over, and each
-    /// chunk is one more for the last block of a stripe to join.
-    const BLOCKS: [usize; 2] = [4 * Rows::MULTIPROCESSORS, 2 * Rows::MULTIPROCESSORS];
-    /// Instructions for each element that are little, and operands that are few.
-    const LITTLE: (usize, usize) = (4, 2);
+    const THREADS: usize = 256;
+    /// Of few stripes: a multiprocessor has one block then, so that half as many chunks are left for a last one to join.
+    const LARGE: usize = 512;
+    /// As many stripes are few.
+    const FEW: usize = 2;
+    /// Runs that a thread has under way where memory is all that it waits for, and rows of these at most.
+    const UNDER_WAY: (usize, usize) = (12, 8);
+    /// Rows that a thread reads at a time where it computes much of them.
+    const HEAVY: usize = 4;
+    /// Instructions for each element from which that is so.
+    const MUCH: usize = 16;
+    /// Chunks that a thread of a last block joins at a time, and numbers that it reads of them at most.
+    const JOINED: ([usize; 3], usize) = ([4, 9, 17], 36);
+    /// Shared memory that a block may have without asking for it, less what tickets take.
+    const SHARED: usize = Gpu::PLAIN_SHARED as usize - 16;
     /// Bytes of a line of memory.
     const LINE: usize = 128;
     /// As many stripes as that are enough.
     const STRIPES: usize = 8;
+    /// Registers of 32 bits that a thread has for what is the same in all rows.
+    const HELD: usize = 32;
     /// Stripes that have a counter each.
     const TICKETS: usize = 1 << 15;
 
@@ -560,7 +580,6 @@ impl Columns {
         while across * run_bytes > Columns::LINE && groups.div_ceil(across) < Columns::STRIPES {
             across /= 2;
         }
-        let down = Columns::THREADS / across;
         let stripes = groups.div_ceil(across);
         let batches = frame.batches;
         let rows = frame.rows / batches.max(1);
@@ -571,24 +590,44 @@ impl Columns {
             |of: &(usize, Val, Reduction)| of.2.kind.is_arg() || size_of_register(of.2.register()) > 4;
         let slot = if reduced.iter().any(is_wide) { 8 } else { 4 };
         let per_chunk = (batches * Columns::words(&reduced) * columns * slot).max(1);
-        let operands = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
-        let does_little = weight(program, frame) <= Columns::LITTLE.0 && operands <= Columns::LITTLE.1;
-        let at_a_time = Columns::AT_A_TIME[usize::from(does_little)];
+        let [held, before, needed] = Columns::held(program, frame, vector);
+        let of_rows = |v: usize| needed[v] && frame.classes[v] == Class::Full;
+        let computed =
+            (0..needed.len()).filter(|&v| of_rows(v)).map(|v| work(program, frame, v)).sum::<usize>();
+        let is_read = |v: &usize| of_rows(*v) && matches!(program.values[*v].inst, Inst::Input(_));
+        let operands = (0..needed.len()).filter(is_read).count();
+        let is_heavy = computed > Columns::MUCH;
+        let is_alone = stripes * batches == 1;
+        let (threads, at_a_time, once) = if is_heavy {
+            // One block that has to join what all others have left takes longer than half as many blocks do.
+            let of_multiprocessor = if is_alone { 2 } else { 4 };
+            (Columns::THREADS, Columns::HEAVY, of_multiprocessor)
+        } else {
+            let (under_way, most) = Columns::UNDER_WAY;
+            let at_a_time = (under_way / operands.max(1)).clamp(2, most);
+            let tiles = rows.div_ceil(Columns::THREADS / across * at_a_time);
+            let is_few =
+                stripes * batches <= Columns::FEW && stripes * batches * tiles > Rows::MULTIPROCESSORS;
+            if is_few { (Columns::LARGE, at_a_time, 1) } else { (Columns::THREADS, at_a_time, 2) }
+        };
+        let down = threads / across;
         let most = rows.div_ceil(down * at_a_time).max(1);
-        // One block that has to join what all others have left takes longer than half as many blocks do.
-        let alone = stripes * batches == 1;
-        let once = Columns::BLOCKS[usize::from(does_little || alone)];
-        let mut chunks = (once / (stripes * batches).max(1)).clamp(1, most);
+        let mut chunks = (once * Rows::MULTIPROCESSORS / (stripes * batches).max(1)).clamp(1, most);
         chunks = chunks.min((SCRATCH / per_chunk).max(1));
         if stripes * batches > Columns::TICKETS {
             chunks = 1;
         }
-        let chunk_rows = rows.div_ceil(chunks).max(1);
+        // A thread of the block has as many rows as another, but at the end.
+        let chunk_rows = rows.div_ceil(chunks).max(1).next_multiple_of(down);
         let chunks = rows.div_ceil(chunk_rows).max(1);
         if stripes * batches * chunks >= 1 << 31 || rows >= 1 << 31 {
             return Err(internal("too many columns for one launch"));
         }
         let three = chunks.max(batches) < 1 << 16;
+        let (steps, numbers) = Columns::JOINED;
+        let left = chunks.div_ceil(down / vector);
+        let joined = steps.into_iter().find(|&n| n >= left).unwrap_or(steps[2]);
+        let joined = joined.min(numbers / Columns::words(&reduced).max(1)).max(1);
         Ok(Columns {
             vector,
             across,
@@ -599,16 +638,98 @@ impl Columns {
             rows,
             chunk_rows,
             chunks,
+            threads,
             at_a_time,
+            joined,
             three,
             slot,
             reduced,
+            held,
+            before,
+            needed,
         })
+    }
+
+    /// Which values are kept in registers over all rows, which are computed before them, and which for each row.
+    fn held(program: &Program, frame: &Frame, vector: usize) -> [Vec<bool>; 3] {
+        let n = program.values.len();
+        let is_full = |v: usize| frame.classes[v] == Class::Full;
+        let mut same = vec![false; n];
+        for v in 0..n {
+            same[v] = is_full(v)
+                && match program.values[v].inst {
+                    Inst::Input(i) => frame.inputs[usize::from(i)].row.iter().all(|&s| s == 0),
+                    Inst::Map(..) | Inst::Cast(_) | Inst::Guard(..) => program.args(v as Val).all(|a| {
+                        let a = usize::from(a);
+                        same[a] || frame.classes[a] == Class::Uniform
+                    }),
+                    Inst::Const(_) | Inst::Reduce(..) => false,
+                };
+        }
+        let leaves = |v: usize| program.outputs.iter().any(|o| usize::from(o.0) == v && o.1 == Class::Full);
+        let is_read = |v: usize| {
+            let reads = |r: usize| !same[r] && program.args(r as Val).any(|a| usize::from(a) == v);
+            leaves(v) || (0..n).any(reads)
+        };
+        let ends: Vec<usize> = (0..n).filter(|&v| same[v] && is_read(v)).collect();
+        // What is computed before what is only read again.
+        let is_read_only = |v: &usize| matches!(program.values[*v].inst, Inst::Input(_));
+        let (loaded, computed): (Vec<usize>, Vec<usize>) = ends.into_iter().partition(is_read_only);
+        let mut held = vec![false; n];
+        let mut room = Columns::HELD;
+        for v in computed.into_iter().chain(loaded) {
+            let registers = vector * size_of_register(kind_of(program.values[v].dtype)) / 4;
+            if registers <= room {
+                room -= registers;
+                held[v] = true;
+            }
+        }
+        let mut before = held.clone();
+        let mut needed: Vec<bool> =
+            (0..n).map(|v| matches!(program.values[v].inst, Inst::Reduce(..)) || leaves(v)).collect();
+        for v in (0..n).rev() {
+            let of_row = needed[v] && !held[v];
+            needed[v] = of_row;
+            for a in program.args(v as Val) {
+                needed[usize::from(a)] |= of_row;
+                before[usize::from(a)] |= before[v];
+            }
+        }
+        for (v, before) in before.iter_mut().enumerate() {
+            *before &= is_full(v);
+        }
+        [held, before, needed]
     }
 
     /// Words that the partial results of a column take: a value each, and of an index reduction where it is.
     pub(crate) fn words(reduced: &[(usize, Val, Reduction)]) -> usize {
         reduced.iter().map(|r| r.2.words()).sum()
+    }
+
+    /// Bytes of shared memory in which a block joins reductions: warps' values of all of its columns, or its threads' of one each, which is no
+    /// more.
+    fn bytes(&self, reduced: &[(usize, Val, Reduction)]) -> usize {
+        let warps = self.threads / 32;
+        let values = (warps * self.across * self.vector).max(self.threads);
+        values * Columns::words(reduced) * self.slot
+    }
+
+    /// Which reductions are joined at a time: as many as there is room for.
+    pub(crate) fn rounds(&self) -> Vec<std::ops::Range<usize>> {
+        let (mut rounds, mut at) = (vec![], 0);
+        while at < self.reduced.len() {
+            let fits = |&end: &usize| self.bytes(&self.reduced[at..end]) <= Columns::SHARED;
+            let end = (at + 1..=self.reduced.len()).rev().find(fits).unwrap_or(at + 1);
+            rounds.push(at..end);
+            at = end;
+        }
+        rounds
+    }
+
+    /// Bytes of shared memory that those take.
+    pub(crate) fn shared(&self) -> u32 {
+        let most = self.rounds().into_iter().map(|range| self.bytes(&self.reduced[range])).max();
+        most.unwrap_or(0) as u32
     }
 
     pub(crate) fn grid(&self) -> [u32; 3] {
@@ -824,9 +945,58 @@ mod tests {
             p.outputs.push((sum, Class::Column));
             let Stage::Columns(s) = staged(&p) else { panic!("no columns") };
             assert!(s.chunks * s.chunk_rows >= rows && (s.chunks - 1) * s.chunk_rows < rows, "{s:?}");
-            assert!(s.stripes * s.across * s.vector >= columns && s.across * s.down == Columns::THREADS);
+            assert!(s.stripes * s.across * s.vector >= columns && s.across * s.down == s.threads);
             assert!(s.chunks == 1 || s.chunks * columns * 8 <= SCRATCH, "{s:?}");
+            assert!(s.chunk_rows.is_multiple_of(s.down), "threads of a block have as many rows: {s:?}");
             assert_eq!(s.grid().iter().map(|&n| n as usize).product::<usize>(), s.stripes * s.chunks);
+        }
+    }
+
+    /// An operand with an element for each column.
+    fn of_columns(p: &mut Program) -> Val {
+        let mut strides = [0; MAX_RANK];
+        strides[1] = 1;
+        p.inputs.push(Operand { source: Source::Buffer, dtype: DType::F32, strides });
+        let i = p.inputs.len() as u16 - 1;
+        push(p, Inst::Input(i))
+    }
+
+    #[test]
+    fn what_is_the_same_in_all_rows_is_computed_before_them() {
+        let mut p = program(1000, 64, 1);
+        let (mean, variance) = (of_columns(&mut p), of_columns(&mut p));
+        let root = push(&mut p, Inst::Map(Row::Sqrt, [variance; 3]));
+        let less = push(&mut p, Inst::Map(Row::Sub, [0, mean, 0]));
+        let shared = push(&mut p, Inst::Map(Row::Div, [less, root, 0]));
+        let sum = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Outer, shared));
+        p.outputs.push((sum, Class::Column));
+        let Stage::Columns(s) = staged(&p) else { panic!("no columns") };
+        let those = |of: &[bool]| (0..of.len() as Val).filter(|&v| of[usize::from(v)]).collect::<Vec<_>>();
+        assert_eq!(those(&s.held), [mean, root]);
+        assert_eq!(those(&s.before), [mean, variance, root]);
+        assert_eq!(those(&s.needed), [0, less, shared, sum]);
+    }
+
+    #[test]
+    fn what_registers_are_too_short_for_is_read_for_each_row_and_what_is_computed_comes_first() {
+        let mut p = program(1000, 64, 1);
+        let mut last = 0;
+        let many = Columns::HELD / 4 + 1;
+        for _ in 0..many {
+            let operand = of_columns(&mut p);
+            last = push(&mut p, Inst::Map(Row::Mul, [last, operand, 0]));
+        }
+        let operand = of_columns(&mut p);
+        let root = push(&mut p, Inst::Map(Row::Sqrt, [operand; 3]));
+        last = push(&mut p, Inst::Map(Row::Mul, [last, root, 0]));
+        let sum = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Outer, last));
+        p.outputs.push((sum, Class::Column));
+        let Stage::Columns(s) = staged(&p) else { panic!("no columns") };
+        assert!(s.held[usize::from(root)]);
+        assert_eq!(s.held.iter().filter(|&&h| h).count() * s.vector, Columns::HELD);
+        for v in 0..p.values.len() {
+            let is_operand = matches!(p.values[v].inst, Inst::Input(i) if i > 0) && v != usize::from(operand);
+            assert!(!is_operand || s.held[v] != s.needed[v], "{v}: held, or read for each row");
         }
     }
 

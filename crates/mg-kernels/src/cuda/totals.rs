@@ -218,23 +218,23 @@ impl Among {
 pub(crate) enum Wrote {
     /// The one that draws the block's ticket.
     First,
-    /// Those for which this holds.
-    Those(Op),
+    /// Several.
+    Many,
 }
 
 /// All but the block that draws the last ticket end here; what others wrote before is seen by that one.
 pub(crate) fn leave_unless_last(ticket: Op, last: Op, first: Op, shared: u32, wrote: Wrote) {
     let old = reg(Kind::R);
-    // What was written is there before the block's ticket is drawn.
+    // What was written is there before the block's ticket is drawn: a fence counts for what a barrier has shown its thread, too (PTX ISA,
+    // "Memory Consistency Model", causality order).
     match wrote {
-        Wrote::First => ins!("@{first} membar.gl"),
-        Wrote::Those(writers) => {
-            ins!("@{writers} membar.gl");
-            ins!("bar.sync 0");
-        }
+        Wrote::First => {}
+        Wrote::Many => ins!("bar.sync 0"),
     }
+    ins!("@{first} fence.acq_rel.gpu");
     // Back at zero after the last.
     ins!("@{first} atom.global.inc.u32 {old}, [{ticket}], {last}");
+    ins!("@{first} fence.acq_rel.gpu");
     let flag = shared_address(shared);
     ins!("@{first} st.shared.b32 [{flag}], {old}");
     ins!("bar.sync 0");
@@ -242,7 +242,6 @@ pub(crate) fn leave_unless_last(ticket: Op, last: Op, first: Op, shared: u32, wr
     ins!("ld.shared.b32 {seen}, [{flag}]");
     let p = op2(Kind::P, "setp.ne.s32", seen, last);
     ins!("@{p} ret");
-    ins!("membar.gl");
 }
 
 #[cfg(test)]

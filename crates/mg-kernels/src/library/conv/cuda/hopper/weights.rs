@@ -79,7 +79,7 @@ struct Gradient {
     lines: Moved,
 }
 
-/// How many threads share the parts of a sum (`kernels/conv_add.cu`): each has about as many as it reads at a time.
+/// How many threads share the parts of a sum (`kernels/conv_add.cu`), 8 at most: each has about as many as it reads at a time.
 fn ways(parts: usize) -> usize {
     match parts {
         0..=16 => 1,
