@@ -49,7 +49,7 @@ impl Offsets {
         let ends = Tensor::from_node(self.at.node().slice(0, 1, 1, count)?);
         // Tokens beyond the last sequence are of one that has nothing.
         let which =
-            Tensor::try_searchsorted(&ends, &Tensor::from_node(tokens.clone()), false, true, None, None)?;
+            Tensor::try_searchsorted(&ends, Tensor::from_node(tokens.clone()), false, true, None, None)?;
         let node = which.node();
         let next = Node::apply(Row::Minimum, &[&node.add(&node.lit(1.0)), &node.lit(count as f64)]);
         let at =
