@@ -30,6 +30,7 @@ use crate::tensor::PyTensor;
 #[pyo3(signature = (
     input, mat2, scale_a, scale_b, bias=None, scale_result=None, out_dtype=None, use_fast_accum=false
 ))]
+#[allow(clippy::too_many_arguments)]
 pub fn _scaled_mm(
     input: &Bound<'_, PyTensor>,
     mat2: &Bound<'_, PyTensor>,
