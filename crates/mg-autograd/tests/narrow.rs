@@ -123,7 +123,7 @@ fn answer(operation: &Operation, x: &Tensor) -> Option<mg_device::Result<()>> {
         args.push(match (param.default, param.kind) {
             (Some(_), _) => Arg::Missing,
             (None, Kind::Tensor) => Arg::Tensor(x),
-            (None, Kind::Tensors) => Arg::Tensors(all.to_vec().into()),
+            (None, Kind::Tensors) => Arg::Tensors(all.to_vec()),
             (None, Kind::Operand) => Arg::Operand(Operand::Tensor(x.clone())),
             (None, Kind::Float) => Arg::Float(1.0),
             (None, Kind::Int) => Arg::Int(1),

@@ -48,7 +48,7 @@ fn on_gpu(n: usize) -> mg_device::Result<Tensor> {
 
 /// Loads files of machine code, or what is called so: the first is whole, and has a table of a section, of 64 bytes, at its end.
 fn code() {
-    let mut whole = vec![0; 128];
+    let mut whole = [0; 128];
     whole[..5].copy_from_slice(b"\x7fELF\x02");
     (whole[0x28], whole[0x3a], whole[0x3c]) = (64, 64, 1);
     let gpu = mg_device::cuda::Gpu::of(gpu()).unwrap();
