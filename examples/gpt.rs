@@ -59,13 +59,13 @@ impl Block {
             |part: &Tensor| part.reshape(&[n as isize, steps as isize, HEADS as isize, -1])?.transpose(1, 2);
         let (q, k, v) = (head(&parts[0])?, head(&parts[1])?, head(&parts[2])?);
         let y = match cache {
-            None => q.try_scaled_dot_product_attention(&k, &v, None, 0.0, true, None, false)?,
+            None => q.try_scaled_dot_product_attention(&k, &v, None, 0.0, true, None, false, None)?,
             Some(((keys, values), at)) => {
                 // Those at the letters' places are written, those up to them are read.
                 keys.index_copy_(2, at, &k)?;
                 values.index_copy_(2, at, &v)?;
                 let known = Tensor::arange(keys.size(2)?).le(&at.unsqueeze(1)?);
-                q.try_scaled_dot_product_attention(keys, values, Some(&known), 0.0, false, None, false)?
+                q.try_scaled_dot_product_attention(keys, values, Some(&known), 0.0, false, None, false, None)?
             }
         };
         let y = y.transpose(1, 2)?.reshape(&[n as isize, steps as isize, size as isize])?;

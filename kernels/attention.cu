@@ -97,9 +97,9 @@ __device__ __forceinline__ void tile_by(Shared& s, const T* m, u64 step, i32 row
     __syncthreads();
 }
 
-// A score as softmax takes it: scaled and masked; the least number where the key does not take part.
-__device__ __forceinline__ W masked(const Arguments& p, u32 head, u32 query, u32 key, W score) {
-    if (query >= p.queries || key >= p.keys || (p.causal && key > query)) return least();
+// A score as softmax takes it: scaled and masked; the least number where the one does not meet the other.
+__device__ __forceinline__ W masked(const Arguments& p, u32 head, bool meet, u32 query, u32 key, W score) {
+    if (!meet) return least();
     W x = score * (W)p.scale;
     if (p.mask_kind) {
         u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
@@ -170,8 +170,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     clear(dk);
     clear(dv);
     u32 group = p.heads / p.shared, first = head / p.shared * p.heads + head % p.shared * group;
+    Range met, by_each;
+    met_by<true>(p, begin, B, met, by_each);
     for (u32 own = first; own < first + group; own++)
-        for (u32 query = p.causal ? begin : 0; query < p.queries; query += B) {
+        for (u32 query = met.first<B>() * B; query < met.end; query += B) {
             i32 queries = min((i32)(p.queries - query), B);
             u64 at = (u64)own * p.queries + query;
             const T* q = p.q + row_at(p.q_steps, p.heads, own, query);
@@ -179,6 +181,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             W score[4][4], back[4][4];
             rows_by_rows(s, q, p.q_steps[2], queries, k, p.k_steps[2], rows, p.width, score);
             rows_by_rows(s, g, p.g_steps[2], queries, v, p.v_steps[2], rows, p.depth, back);
+            Range own_met[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++) own_met[j] = met_by<true>(p, begin + tx * 4 + j);
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 u32 row = ty * 4 + i;
@@ -187,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
                 W sum = there ? p.sums[at + row] : (W)0, mean = there ? p.means[at + row] : (W)0;
 #pragma unroll
                 for (int j = 0; j < 4; j++) {
-                    W weight = exp(masked(p, own, query + row, begin + tx * 4 + j, score[i][j]) - sum);
+                    W weight = exp(masked(p, own, own_met[j].has(query + row), query + row, begin + tx * 4 + j, score[i][j]) - sum);
                     W times = stay >> j & 1 ? (W)p.times : (W)0;
                     s.tile[row][tx * 4 + j] = weight * times;
                     back[i][j] = weight * (back[i][j] * times - mean) * (W)p.scale;
@@ -219,7 +224,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     T* out = p.out + row_at(p.out_steps, p.heads, head, begin);
     W sum[CHUNKS][4][4];
     clear(sum);
-    u32 end = p.causal ? min(p.keys, begin + (u32)rows) : p.keys;
+    Range met, by_each;
+    met_by<false>(p, begin, B, met, by_each);
 #if V_FORWARD
     W top[4], total[4];
 #pragma unroll
@@ -234,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         mean[i] = row < rows ? p.means[at + row] : (W)0;
     }
 #endif
-    for (u32 key = 0; key < end; key += B) {
+    for (u32 key = met.first<B>() * B; key < met.end; key += B) {
         i32 keys = min((i32)(p.keys - key), B);
         const T* k = p.k + row_at(p.k_steps, p.shared, of, key);
         const T* v = p.v + row_at(p.v_steps, p.shared, of, key);
@@ -244,10 +250,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             u32 row = ty * 4 + i;
+            Range own_met = met_by<false>(p, begin + row);
             W most = top[i];
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                score[i][j] = masked(p, head, begin + row, key + tx * 4 + j, score[i][j]);
+                score[i][j] = masked(p, head, own_met.has(key + tx * 4 + j), begin + row, key + tx * 4 + j, score[i][j]);
                 most = score[i][j] > most ? score[i][j] : most;
             }
 #pragma unroll
@@ -283,9 +290,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             u32 row = ty * 4 + i, stay = staying(p, head, begin + row, key + tx * 4);
+            Range own_met = met_by<false>(p, begin + row);
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                W weight = exp(masked(p, head, begin + row, key + tx * 4 + j, score[i][j]) - top[i]);
+                W weight = exp(masked(p, head, own_met.has(key + tx * 4 + j), begin + row, key + tx * 4 + j, score[i][j]) - top[i]);
                 W times = stay >> j & 1 ? (W)p.times : (W)0;
                 s.tile[row][tx * 4 + j] = weight * (back[i][j] * times - mean[i]) * (W)p.scale;
             }

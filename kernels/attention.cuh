@@ -1,5 +1,6 @@
 // What the kernels of attention and of its gradient share: their one argument, and the order of their blocks.
 #pragma once
+#include "attention_span.cuh"
 #include "common.cuh"
 
 enum AttentionFlags : u32 {
@@ -33,7 +34,8 @@ struct Attention {
     u32 heads, shared;   // of queries; of keys and values
     u32 queries, keys, width, depth;
     u32 mask_kind;       // none, truth values, numbers
-    u32 causal;
+    u32 last_first;      // whether the last queries take the most keys
+    i32 behind, ahead;   // which keys a query takes: see `met_by`
     u32 blocks;          // of queries (or keys) of a head
     u32 chunks;          // of columns
     u64 rows;            // of all heads
@@ -47,6 +49,7 @@ struct Attention {
     u64 q_steps[3], k_steps[3], v_steps[3], y_steps[3], g_steps[3];
     u64 out_steps[3], dk_steps[3], dv_steps[3];
     const void* seeds;   // of heads of queries, where some are left out
+    const int2* ranges;  // of rows that a block has itself, where `behind` and `ahead` do not say what these meet
     double times;        // what those that stay are multiplied by
 };
 

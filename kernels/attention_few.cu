@@ -37,7 +37,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     u32 begin = rest % p.blocks * 16, rows = min(all - begin, 16u);
     u64 at = (u64)of * p.queries + begin;
     Scale scale(p);
-    u32 count = (p.keys + TAKEN - 1) / TAKEN, first = (u32)((u64)count * part / p.chunks), last = (u32)((u64)count * (part + 1) / p.chunks);
+    // What any of the queries takes.
+    Range met, by_each;
+    met_by<false>(p, 0, p.queries, met, by_each);
+    u32 begins = met.first<TAKEN>(), count = met.last<TAKEN>() - begins;
+    u32 first = begins + (u32)((u64)count * part / p.chunks), last = begins + (u32)((u64)count * (part + 1) / p.chunks);
 
     const T *k = p.k + row_at(p.k_steps, p.shared, head, 0), *v = p.v + row_at(p.v_steps, p.shared, head, 0);
     auto fetch = [&](u32 t, u32 to) {
@@ -96,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         float s[MT][NT][4];
         multiply(s, own, 0, reading + mine + lane_b);
         u32 walk = t * TAKEN + warp * WALK;
-        bool edge = walk + WALK > p.keys || p.causal;
+        bool edge = walk < by_each.begin || walk + WALK > by_each.end;
         if (edge || p.mask_kind || scale.after == 1) mask(p, asks, query, walk + lane % 4 * 2, edge, scale, s[0]);
         softmax.follow(s, sum, scale.after);
         add(sum, s, reading + TILE + mine + lane_t);

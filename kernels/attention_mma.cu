@@ -103,13 +103,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     AttentionPlace where(p);
     u32 head = where.head;
     // Queries with many keys are begun first; keys with many queries are the first ones.
-    u32 begin = (!TURNED && p.causal ? p.blocks - 1 - where.block : where.block) * OWN;
+    u32 begin = (!TURNED && p.last_first ? p.blocks - 1 - where.block : where.block) * OWN;
     Scale scale(p);
     // Places of a lane in a tile: for fragments of a, of b turned, and of b as it lies.
     u32 lane_a = place(lane % 16, lane / 16), lane_t = HALF ? lane_a : place(lane % 4 * 2, lane / 16) + lane / 4 % 4 * 4;
     u32 lane_b = place(lane % 8 + lane / 16 * 8, lane / 8 % 2);
     u32 own_at = base + warp * ROWS * PITCH + lane_a;
     u32 row = begin + warp * ROWS + lane / 4;
+    Range met, by_each;
 
 #if V_DKV
     u32 column = where.chunk * COLUMNS;
@@ -117,8 +118,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     bring<OWN>(base, p.k + row_at(p.k_steps, p.shared, head, begin), p.k_steps[2], rows, p.width, p.flags & KEYS_ALIGNED);
     bring<OWN>(base + OWNED, p.v + row_at(p.v_steps, p.shared, head, begin), p.v_steps[2], rows, p.depth, p.flags & VALUES_ALIGNED);
     u32 group = p.heads / p.shared, of = head / p.shared * p.heads + head % p.shared * group;
-    u32 from = p.causal ? begin / WALK * WALK : 0;
-    u32 count = (p.queries - min(p.queries, from) + WALK - 1) / WALK * group;
+    met_by<true>(p, begin, OWN, met, by_each);
+    u32 from = met.first<WALK>() * WALK, count = (met.last<WALK>() - met.first<WALK>()) * group;
     // The queries that come next, and those that are there.
     u32 next_head = of, next = from, asks = of, walk = from;
     auto fetch = [&](u32 to) {
@@ -132,17 +133,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
             copy4(to + 2 * TILE + i * 4, there ? stats + at + i % WALK : stats, there ? 4 : 0);
         }
         next += WALK;
-        if (next >= p.queries) next = from, next_head++;
+        if (next >= met.end) next = from, next_head++;
     };
 #else
     i32 rows = min((i32)(p.queries - begin), OWN);
     u64 at = (u64)head * p.queries + begin;
     bring<OWN>(base, p.q + row_at(p.q_steps, p.heads, head, begin), p.q_steps[2], rows, p.width, p.flags & QUERIES_ALIGNED);
     u32 of = shared_head(p, head);
-    u32 end = p.causal ? min(p.keys, begin + (u32)rows) : p.keys, count = (end + WALK - 1) / WALK;
-    const T *k = p.k + row_at(p.k_steps, p.shared, of, 0), *v = p.v + row_at(p.v_steps, p.shared, of, 0);
-    i32 left = (i32)p.keys;
-    u32 walk = 0, asks = head;
+    met_by<false>(p, begin, OWN, met, by_each);
+    u32 walk = met.first<WALK>() * WALK, count = met.last<WALK>() - met.first<WALK>(), asks = head;
+    const T *k = p.k + row_at(p.k_steps, p.shared, of, walk), *v = p.v + row_at(p.v_steps, p.shared, of, walk);
+    i32 left = (i32)(p.keys - walk);
     auto fetch = [&](u32 to) {
         bring<WALK>(to, k, p.k_steps[2], left, p.width, p.flags & KEYS_ALIGNED);
         bring<WALK>(to + TILE, v, p.v_steps[2], left, p.depth, p.flags & VALUES_ALIGNED);
@@ -207,12 +208,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         u32 straight = reading + lane_b, turned = reading + lane_t;
         float s[MT][NT][4];
         multiply(s, own, own_at, straight);
-#if V_DKV
         // Keys beyond the last one have no place in the result.
-        bool edge = p.causal && begin + OWN - 1 > walk;
-#else
-        bool edge = walk + WALK > p.keys || (p.causal && walk + WALK - 1 > begin);
-#endif
+        bool edge = walk < by_each.begin || walk + WALK > by_each.end;
         if (edge || p.mask_kind || scale.after == 1)
 #pragma unroll
             for (int m = 0; m < MT; m++)
@@ -253,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
 #endif
         walk += WALK;
 #if V_DKV
-        if (walk >= p.queries) walk = from, asks++;
+        if (walk >= met.end) walk = from, asks++;
 #endif
         reading = reading == ring + (STAGES - 1) * STAGE ? ring : reading + STAGE;
         writing = writing == ring + (STAGES - 1) * STAGE ? ring : writing + STAGE;

@@ -88,7 +88,7 @@ struct Scale {
 };
 
 // Scores of what does not take part become the least number. `rows`, of `heads`, are the lane's two, `column` is where its first one
-// stands; by rows go queries or, where they are TURNED, keys. `edge`: of the tile, not all is there or not all is before the query.
+// stands; by rows go queries or, where they are TURNED, keys. `edge`: not each of the one meets each of the other.
 __device__ __forceinline__ void mask(const Arguments& p, const u32 (&heads)[2], const u32 (&rows)[2], u32 column, bool edge, const Scale& scale,
                                      float (&s)[NT][4]) {
     u64 from[2];
@@ -131,14 +131,13 @@ __device__ __forceinline__ void mask(const Arguments& p, const u32 (&heads)[2], 
     if (edge) {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            u32 r = rows[h];
-            // What is taken: along a row of the tile, up to here; or from here on.
-            i32 bound = (i32)((TURNED ? r : p.causal ? min(r + 1, p.keys) : p.keys) - column);
+            const Range met = met_by<TURNED>(p, rows[h]);
+            u32 first = met.begin - column, count = met.end - met.begin;
 #pragma unroll
             for (int j = 0; j < NT; j++)
 #pragma unroll
                 for (int e = 0; e < 2; e++)
-                    if (TURNED ? j * 8 + e < bound : j * 8 + e >= bound) s[j][2 * h + e] = -infinity();
+                    if (j * 8 + e - first >= count) s[j][2 * h + e] = -infinity();
         }
     }
 }

@@ -4,6 +4,7 @@
 // which one thread has the copy engine bring. Scores and what becomes of them stay in registers: as sums they lie the way the
 // next product takes its first operand. Rows are computed by one group from the first tile to the last, so nothing depends on
 // which block is faster. V_MASKED: with a mask in memory. V_DROPOUT: some weights are left out at random; there may be a mask.
+#include "attention_span.cuh"
 #include "hopper.cuh"
 #include "mma.cuh"
 #include "thin.cuh"
@@ -52,7 +53,9 @@ constexpr u32 BYTES_OWN = CHUNKS * ROWS * 128, BYTES_OTHER = CHUNKS * OTHERS * 1
 // From one tile to the next.
 constexpr u32 BYTES_PLACE = TURNED ? OTHERS / 4 * TURNED_CHUNK : BYTES_OTHER;
 #if V_DKV
-constexpr u32 BYTES_NUMBERS = 2 * OTHERS * 4;  // of each query of a tile the logarithm of its sum, and its mean
+// Of each query of a tile the logarithm of its sum, and its mean; of each group how it meets the tile.
+constexpr u32 BYTES_NUMBERS = 2 * OTHERS * 4 + 16;
+enum Meets { NOT, SOME, EACH_OTHER };
 #else
 constexpr u32 BYTES_NUMBERS = 0;
 #endif
@@ -77,9 +80,11 @@ struct Flash {
     u64 y_batch, y_head, y_row;           // and of the means
     float scale;
     u32 heads, shared;   // of queries; of keys and values
+    u32 sharing;         // heads of queries that share one of keys and values
     u32 queries, keys;
     u32 mask_kind;       // truth values, numbers
-    u32 causal;
+    i32 behind, ahead;   // which keys a query takes: see `met_by`
+    u32 last_first;      // whether the last queries take the most keys
     u32 width, depth;
     u32 blocks;          // of rows of a head
     u32 section;         // heads whose blocks follow each other, so that what they read stays in the cache
@@ -88,6 +93,7 @@ struct Flash {
     float stays;         // the share of those that stay
     float times;         // what these are multiplied by
     const void* seeds;   // of heads of queries
+    const int2* ranges;  // of rows that a block has itself, where `behind` and `ahead` do not say what these meet
     TensorMap own[2], other[2], out[2];
 };
 
@@ -97,7 +103,20 @@ __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000);
 struct Turn {
     u32 row, head, first, count;
 
+    // As it was put into shared memory by the thread that drew it.
+    __device__ __forceinline__ explicit Turn(u32 from) {
+        float4 of = read16(from);
+        row = __float_as_uint(of.x), head = __float_as_uint(of.y), first = __float_as_uint(of.z), count = __float_as_uint(of.w);
+    }
+    __device__ __forceinline__ void put(u32 to) const {
+        put16(to, __uint_as_float(row), __uint_as_float(head), __uint_as_float(first), __uint_as_float(count));
+    }
+    // After the last there is none.
+    __device__ __forceinline__ bool is_one() const { return head != ~0u; }
+
     __device__ __forceinline__ Turn(const Flash& p, u32 turn) {
+        row = first = count = 0, head = ~0u;
+        if (turn >= p.turns) return;
         u32 each = p.section * p.blocks, section = turn / each, from = section * p.section;
         u32 all = p.turns / p.blocks;
         u32 height = min(p.section, all - from), rest = turn - section * each;
@@ -107,16 +126,14 @@ struct Turn {
         // The last heads first: of these, what the gradient of queries has read is still in the second cache.
         head = all - 1 - head;
         row = block * ROWS;
-        first = p.causal ? row / OTHERS : 0;
-        u32 tiles = (p.queries + OTHERS - 1) / OTHERS;
-        count = tiles > first ? tiles - first : 0;
 #else
         // The longest first.
-        row = (p.causal ? p.blocks - 1 - block : block) * ROWS;
-        first = 0;
-        u32 end = p.causal ? min(p.keys, row + ROWS) : p.keys;
-        count = (end + OTHERS - 1) / OTHERS;
+        row = (p.last_first ? p.blocks - 1 - block : block) * ROWS;
 #endif
+        Range met, by_each;
+        met_by<V_DKV>(p, row, ROWS, met, by_each);
+        first = met.first<OTHERS>();
+        count = met.last<OTHERS>() - first;
     }
 };
 
@@ -197,12 +214,17 @@ __device__ __forceinline__ u64 turned(u32 at) {
     return (u64)(EIGHT >> 4) << 32 | (u64)(TURNED_CHUNK >> 4) << 16 | (at & 0x3ffff) >> 4;
 }
 
-// Whether a key takes part, and the score as the softmax takes it: times log2(e).
-__device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32 key, float score) {
-    if (query >= p.queries || key >= p.keys || (p.causal && key > query)) return -infinity();
+// Where the mask of a head begins.
+__device__ __forceinline__ u64 mask_of(const Flash& p, u32 head) {
+    return V_MASKED ? head / p.heads * p.mask_batch + head % p.heads * p.mask_head : 0;
+}
+
+// The score as the softmax takes it, times log2(e), where the one meets the other. `of`: where the head's mask begins.
+__device__ __forceinline__ float masked(const Flash& p, u64 of, bool meet, u32 query, u32 key, float score) {
+    if (!meet) return -infinity();
 #if V_MASKED
     if (V_DROPOUT && p.mask_kind == 0) return score;
-    u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
+    u64 at = of + query * p.mask_row + key;
     // Added, as in PyTorch: a score that is no number stays none.
     if (p.mask_kind == 1) return score + (((const u8*)p.mask)[at] ? 0.0f : -infinity());
     float added = ((const float*)p.mask)[at];
@@ -280,6 +302,15 @@ struct Stay {
 };
 #endif
 
+// Scores of rows and others that do not meet: times a positive number, the least one there is.
+template <bool KEYS>
+__device__ __forceinline__ void leave_out(float (&score)[OTHERS / 2], const Flash& p, u32 row, u32 from) {
+    const Range met[2] = {met_by<KEYS>(p, anew(row)), met_by<KEYS>(p, anew(row) + 8)};
+#pragma unroll
+    for (int i = 0; i < OTHERS / 2; i++)
+        if (!met[i / 2 % 2].has(from + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2)) score[i] = -infinity();
+}
+
 // A weight of a score, and the logarithm of the sum that it is a part of. By masks with the largest numbers both can be so large that their
 // difference is rounding alone: a weight is never more than one.
 __device__ __forceinline__ float weight(float score, float logarithm) {
@@ -323,21 +354,22 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
     const u32 own = (shared_address(memory) + 1023) & ~1023u;
     const u32 others = own + OWNS * OWN * BYTES_OWN, numbers = others + STAGES * 2 * BYTES_PLACE;
-    const u32 handed = numbers + STAGES * BYTES_NUMBERS, barriers = handed + BYTES_HANDED;
+    // Of each place for own rows whose turn it is.
+    const u32 handed = numbers + STAGES * BYTES_NUMBERS, turns = handed + BYTES_HANDED, barriers = turns + OWNS * 16;
     // Of each operand of each stage whether it has come, and whether it may be replaced.
     const u32 own_full = barriers, own_empty = own_full + OWNS * 8, full = own_empty + OWNS * 8, empty = full + STAGES * 16;
-    // Of each place for own rows whose turn it is, and whether that is known.
-    const u32 turn_full = empty + STAGES * 16, turns = turn_full + OWNS * 8;
+    // Of each place for own rows whether it is known whose turn it is.
+    const u32 turn_full = empty + STAGES * 16;
     if (threadIdx.x == 0) {
         for (int s = 0; s < OWNS; s++) {
             barrier_init(own_full + s * 8, 1);
-            // A warp that brings numbers has to know the turn, too.
-            barrier_init(own_empty + s * 8, WARPS + V_DKV);
+            // Two warps beside those that compute have to know the turn, too.
+            barrier_init(own_empty + s * 8, WARPS + 2 * V_DKV);
             barrier_init(turn_full + s * 8, 1);
         }
         for (int s = 0; s < STAGES * 2; s++) {
-            // A warp brings the numbers of the first.
-            barrier_init(full + s * 8, V_DKV && s % 2 == 0 ? 33 : 1);
+            // With the first come numbers by a warp, and how it is met.
+            barrier_init(full + s * 8, V_DKV && s % 2 == 0 ? 34 : 1);
             barrier_init(empty + s * 8, WARPS);
         }
         barriers_ready();
@@ -351,17 +383,17 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
     u32 met = 0;
     auto stage_of = [](u32 met) { return met % STAGES; };
     auto phase_of = [](u32 met) { return met / STAGES & 1; };
-    // Waits for the turn of a round; as many as there are turns: there is none.
+    // Waits for the turn of a round.
     auto turn_of = [&](u32 round) {
         barrier_wait(turn_full + round % OWNS * 8, round / OWNS & 1);
-        return __float_as_uint(read4(turns + round % OWNS * 8));
+        return Turn(turns + round % OWNS * 16);
     };
     // In each of the batch, heads that rows are of, and for each of them those that others are of.
 #if V_DKV
-    const u32 heads = p.shared, each = p.heads / p.shared;
+    const u32 heads = p.shared, each = p.sharing;
     auto other_head = [&](u32 head) { return head * each; };
 #else
-    const u32 heads = p.heads, each = p.heads / p.shared;
+    const u32 heads = p.heads, each = p.sharing;
     auto other_head = [&](u32 head) { return head / each; };
 #endif
 
@@ -373,10 +405,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             for (u32 round = 0;; round++) {
                 u32 slot = round % OWNS, to_own = own + slot * OWN * BYTES_OWN;
                 barrier_wait(own_empty + slot * 8, (round / OWNS & 1) ^ 1);
-                put4(turns + slot * 8, turn);
+                const Turn at(p, turn);
+                at.put(turns + slot * 16);
                 barrier_arrive(turn_full + slot * 8);
-                if (turn >= p.turns) break;
-                Turn at(p, turn);
+                if (!at.is_one()) break;
                 barrier_expect(own_full + slot * 8, OWN * BYTES_OWN);
 #pragma unroll
                 for (int i = 0; i < OWN; i++)
@@ -409,11 +441,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         if (warp == 1) {
 #pragma unroll 1
             for (u32 round = 0;; round++) {
-                u32 turn = turn_of(round);
-                if (turn >= p.turns) break;
+                const Turn at = turn_of(round);
+                if (!at.is_one()) break;
                 __syncwarp();
                 if (lane == 0) barrier_arrive(own_empty + round % OWNS * 8);
-                Turn at(p, turn);
                 u32 head = at.head * each;
 #pragma unroll 1
                 for (u32 g = 0; g < (V_DKV ? each : 1); g++)
@@ -421,10 +452,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     for (u32 t = 0; t < at.count; t++) {
                         const u32 stage = stage_of(met), phase = phase_of(met);
                         barrier_wait(empty + stage * 16, phase ^ 1);
-                        u32 to = numbers + stage * BYTES_NUMBERS;
+                        u32 to = numbers + stage * BYTES_NUMBERS, tile = (at.first + t) * OTHERS;
 #pragma unroll 1
                         for (u32 i = lane; i < OTHERS; i += 32) {
-                            u32 query = (at.first + t) * OTHERS + i;
+                            u32 query = tile + i;
                             u64 from = (u64)(head + g) * p.queries + query;
                             bool inside = query < p.queries;
                             // Of no query: nothing takes part.
@@ -434,6 +465,33 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                             asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + (OTHERS + i) * 4), "f"(mean) : "memory");
                         }
                         barrier_arrive(full + stage * 16);
+                        met++;
+                    }
+            }
+        }
+        // A warp tells the groups how they meet a tile, a lane for each.
+        if (warp == 2) {
+#pragma unroll 1
+            for (u32 round = 0;; round++) {
+                const Turn at = turn_of(round);
+                if (!at.is_one()) break;
+                __syncwarp();
+                if (lane == 0) barrier_arrive(own_empty + round % OWNS * 8);
+                u32 begin = at.row + lane * 64;
+                bool has_rows = lane < ROWS / 64 && begin < p.keys;
+                Range any = {0, 0}, by_each = {0, 0};
+                if (has_rows) met_by<true>(p, begin, 64, any, by_each);
+#pragma unroll 1
+                for (u32 g = 0; g < each; g++)
+#pragma unroll 1
+                    for (u32 t = 0; t < at.count; t++) {
+                        const u32 stage = stage_of(met), phase = phase_of(met), tile = (at.first + t) * OTHERS;
+                        barrier_wait(empty + stage * 16, phase ^ 1);
+                        u32 how = tile + OTHERS > any.begin && tile < any.end ? SOME : NOT;
+                        if (tile >= by_each.begin && tile + OTHERS <= by_each.end) how = EACH_OTHER;
+                        if (lane < ROWS / 64) put4(numbers + stage * BYTES_NUMBERS + 2 * OTHERS * 4 + lane * 4, how);
+                        __syncwarp();
+                        if (lane == 0) barrier_arrive(full + stage * 16);
                         met++;
                     }
             }
@@ -463,38 +521,41 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(two.x), "=f"(two.y) : "r"(at) : "memory");
             return two;
         };
+        auto how_met = [&](u32 stage) { return __float_as_uint(read4(numbers + stage * BYTES_NUMBERS + 2 * OTHERS * 4 + group * 4)); };
         // Scores of this lane's keys, the first of them `row`, and a tile of queries become weights.
-        auto weigh = [&](float (&score)[OTHERS / 2], u32 stage, u32 begin, u32 row, u32 from, u32 head) {
-            if (!has_mask(p) && !(p.causal && from < begin + 64)) {
-#pragma unroll
-                for (int j = 0; j < OTHERS / 8; j++) {
-                    float2 of = number(stage, j, 0);
-                    float* x = score + 4 * j;
-                    x[0] = power_of_two(fmaf(x[0], scale, -of.x));
-                    x[1] = power_of_two(fmaf(x[1], scale, -of.y));
-                    x[2] = power_of_two(fmaf(x[2], scale, -of.x));
-                    x[3] = power_of_two(fmaf(x[3], scale, -of.y));
-                }
-            } else {
+        auto weigh = [&](float (&score)[OTHERS / 2], u32 stage, bool whole, u32 row, u32 from, u32 head) {
+            if (has_mask(p)) {
+                const u64 mask = mask_of(p, head);
+                const Range low = met_by<true>(p, anew(row)), high = met_by<true>(p, anew(row) + 8);
 #pragma unroll
                 for (int j = 0; j < OTHERS / 8; j++) {
                     float2 of = number(stage, j, 0);
                     float* x = score + 4 * j;
                     u32 query = from + j * 8 + lane % 4 * 2;
-                    x[0] = weight(masked(p, head, query, row, x[0] * scale), of.x);
-                    x[1] = weight(masked(p, head, query + 1, row, x[1] * scale), of.y);
-                    x[2] = weight(masked(p, head, query, row + 8, x[2] * scale), of.x);
-                    x[3] = weight(masked(p, head, query + 1, row + 8, x[3] * scale), of.y);
+                    x[0] = weight(masked(p, mask, low.has(query), query, row, x[0] * scale), of.x);
+                    x[1] = weight(masked(p, mask, low.has(query + 1), query + 1, row, x[1] * scale), of.y);
+                    x[2] = weight(masked(p, mask, high.has(query), query, row + 8, x[2] * scale), of.x);
+                    x[3] = weight(masked(p, mask, high.has(query + 1), query + 1, row + 8, x[3] * scale), of.y);
                 }
+                return;
+            }
+            if (!whole) leave_out<true>(score, p, row, from);
+#pragma unroll
+            for (int j = 0; j < OTHERS / 8; j++) {
+                float2 of = number(stage, j, 0);
+                float* x = score + 4 * j;
+                x[0] = power_of_two(fmaf(x[0], scale, -of.x));
+                x[1] = power_of_two(fmaf(x[1], scale, -of.y));
+                x[2] = power_of_two(fmaf(x[2], scale, -of.x));
+                x[3] = power_of_two(fmaf(x[3], scale, -of.y));
             }
         };
 #endif
 #pragma unroll 1
         for (u32 round = 0;; round++) {
-            u32 turn = turn_of(round);
-            if (turn >= p.turns) break;
+            const Turn at = turn_of(round);
+            if (!at.is_one()) break;
             __syncwarp();
-            Turn at(p, turn);
             const u32 begin = at.row + group * 64, row = begin + warp % 4 * 16 + lane / 4;
             const u32 slot = round % OWNS, mine_at = own + slot * OWN * BYTES_OWN;
             const u64 rows0 = matrix<true>(mine_at + group * 64 * 128, 0);
@@ -541,7 +602,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     before = stage;
                     products_wait<0>();
                     settle(score);
-                    weigh(score, stage, begin, row, (at.first + t) * OTHERS, at.head * each + g);
+                    weigh(score, stage, how_met(stage) == EACH_OTHER, row, (at.first + t) * OTHERS, at.head * each + g);
                     release(empty + stage * 16);
                     if (i > 0) asm volatile("bar.sync %0, 256;" ::"n"(GONE) : "memory");
 #pragma unroll
@@ -627,8 +688,15 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     const u32 from = (at.first + t) * OTHERS;
                     barrier_wait(full + stage * 16, phase);
                     barrier_wait(full + stage * 16 + 8, phase);
-                    // Queries that come before all keys of this group.
-                    if (begin >= p.keys || (p.causal && from + OTHERS <= begin)) {
+                    if (how_met(stage) == NOT) {
+                        // The stages go round while this group passes by.
+                        if (LATE && before < STAGES) {
+                            products_wait<0>();
+                            settle(dk);
+                            release(empty + before * 16);
+                            before = STAGES;
+                        }
+                        __syncwarp();
                         release(empty + stage * 16);
                         release(empty + stage * 16 + 8);
                         continue;
@@ -645,7 +713,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     products_commit();
 #if V_DROPOUT
                     Stay stay;
-                    stay.draw(row, from, seeds, threshold);
+                    // What the first of ten rounds has of the words is not held in registers, which are few here.
+                    Seeds words = seeds;
+                    words.low = anew(words.low), words.high = anew(words.high);
+                    stay.draw(row, from, words, threshold);
 #endif
                     if (LATE) {
                         products_wait<2>();
@@ -655,7 +726,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                     }
                     products_wait<1>();
                     settle(score);
-                    weigh(score, stage, begin, row, from, at.head * each + g);
+                    weigh(score, stage, how_met(stage) == EACH_OTHER, row, from, at.head * each + g);
                     u32 weights[HELD], flow[HELD];
 #if V_DROPOUT
                     {
@@ -731,18 +802,30 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             store(&argument<Flash>()->out[0], mine_at, at.row, at.head % heads, at.head / heads, mine, lane, dk);
             store(&argument<Flash>()->out[1], mine_at + BYTES_OWN, at.row, at.head % heads, at.head / heads, mine, lane, dv);
 #else
-            const u32 end = p.causal ? min(p.keys, begin + 64) : p.keys;
-            const u32 count = begin < p.queries ? (end + OTHERS - 1) / OTHERS : 0;
+            // The tiles that this group meets, and those of the block.
+            Range any = {0, 0}, by_each = {0, 0};
+            if (begin < p.queries) met_by<false>(p, begin, 64, any, by_each);
+            const u32 first = any.first<OTHERS>(), last = any.last<OTHERS>(), end = at.first + at.count;
+            auto whole = [&](u32 from) { return from >= by_each.begin && from + OTHERS <= by_each.end; };
+            // Tiles that only other groups of this block meet.
+            auto pass = [&](u32 from, u32 to) {
+#pragma unroll 1
+                for (u32 t = from; t < to; t++, met++) {
+                    const u32 stage = stage_of(met), phase = phase_of(met);
+                    barrier_wait(full + stage * 16, phase);
+                    release(empty + stage * 16);
+                    barrier_wait(full + stage * 16 + 8, phase);
+                    release(empty + stage * 16 + 8);
+                }
+            };
+            pass(at.first, min(first, end));
             float sum[D / 2];
             clear(sum);
 #if V_DROPOUT
             const Seeds seeds(p.seeds, at.head);
             Stay stay;
 #endif
-            // Whether all scores of a tile take part.
-            auto whole = [&](u32 from) {
-                return !has_mask(p) && from + OTHERS <= p.keys && !(p.causal && from + OTHERS > begin + 1);
-            };
+            const u64 mask = mask_of(p, at.head);
 #if V_FORWARD
             float top[2] = {-infinity(), -infinity()}, total[2] = {0, 0}, fade[2];
             float score[OTHERS / 2];
@@ -757,15 +840,19 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             // Scores become weights, by the largest so far; `fade` is what sums so far are multiplied by.
             auto softmax = [&](u32 from) {
                 float times = scale;
-                if (!whole(from)) {
+                if (has_mask(p)) {
                     times = 1;
+                    const Range met[2] = {met_by<false>(p, anew(row)), met_by<false>(p, anew(row) + 8)};
 #pragma unroll
                     for (int j = 0; j < OTHERS / 8; j++)
 #pragma unroll
                         for (int i = 0; i < 4; i++) {
                             float& x = score[4 * j + i];
-                            x = masked(p, at.head, row + i / 2 * 8, from + j * 8 + lane % 4 * 2 + i % 2, x * scale);
+                            u32 key = from + j * 8 + lane % 4 * 2 + i % 2;
+                            x = masked(p, mask, met[i / 2].has(key), row + i / 2 * 8, key, x * scale);
                         }
+                } else if (!whole(from)) {
+                    leave_out<false>(score, p, row, from);
                 }
                 float most[2] = {score[0], score[2]};
 #pragma unroll
@@ -815,17 +902,17 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             };
 #if V_OVERLAP
             // Products of a tile's weights run while the next one's scores become weights.
-            if (count > 0) {
+            if (last > first) {
                 barrier_wait(full + stage_of(met) * 16, phase_of(met));
                 scores(stage_of(met));
-                draw(0);
+                draw(first * OTHERS);
                 products_wait<0>();
                 settle(score);
                 release(empty + stage_of(met) * 16);
-                softmax(0);
+                softmax(first * OTHERS);
                 rounded(weights, score);
 #pragma unroll 1
-                for (u32 t = 1; t < count; t++) {
+                for (u32 t = first + 1; t < last; t++) {
                     const u32 before = stage_of(met), before_phase = phase_of(met);
                     met++;
                     const u32 stage = stage_of(met), phase = phase_of(met);
@@ -853,7 +940,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             }
 #else
 #pragma unroll 1
-            for (u32 t = 0; t < count; t++, met++) {
+            for (u32 t = first; t < last; t++, met++) {
                 const u32 stage = stage_of(met), phase = phase_of(met);
                 barrier_wait(full + stage * 16, phase);
                 scores(stage);
@@ -923,7 +1010,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
                 if (V_DROPOUT) mean[0] *= p.stays, mean[1] *= p.stays;
             }
 #pragma unroll 1
-            for (u32 t = 0; t < count; t++, met++) {
+            for (u32 t = first; t < last; t++, met++) {
                 const u32 stage = stage_of(met), phase = phase_of(met);
                 barrier_wait(full + stage * 16, phase);
                 barrier_wait(full + stage * 16 + 8, phase);
@@ -942,15 +1029,18 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #endif
                 products_wait<1>();
                 settle(score);
-                if (whole(t * OTHERS)) {
-#pragma unroll
-                    for (int i = 0; i < OTHERS / 2; i++) score[i] = power_of_two(fmaf(score[i], scale, -logarithm[i / 2 % 2]));
-                } else {
+                if (has_mask(p)) {
+                    const Range met[2] = {met_by<false>(p, anew(row)), met_by<false>(p, anew(row) + 8)};
 #pragma unroll
                     for (int i = 0; i < OTHERS / 2; i++) {
                         u32 key = t * OTHERS + i / 4 * 8 + lane % 4 * 2 + i % 2;
-                        score[i] = weight(masked(p, at.head, row + i / 2 % 2 * 8, key, score[i] * scale), logarithm[i / 2 % 2]);
+                        bool meet = met[i / 2 % 2].has(key);
+                        score[i] = weight(masked(p, mask, meet, row + i / 2 % 2 * 8, key, score[i] * scale), logarithm[i / 2 % 2]);
                     }
+                } else {
+                    if (!whole(t * OTHERS)) leave_out<false>(score, p, row, t * OTHERS);
+#pragma unroll
+                    for (int i = 0; i < OTHERS / 2; i++) score[i] = power_of_two(fmaf(score[i], scale, -logarithm[i / 2 % 2]));
                 }
                 products_wait<0>();
                 settle(back);
@@ -982,16 +1072,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #pragma unroll
             for (int i = 0; i < D / 2; i++) sum[i] *= gradient_scale;
 #endif
-            // Tiles that only other groups of this block see.
             __syncwarp();
-#pragma unroll 1
-            for (u32 t = count; t < at.count; t++, met++) {
-                const u32 stage = stage_of(met), phase = phase_of(met);
-                barrier_wait(full + stage * 16, phase);
-                release(empty + stage * 16);
-                barrier_wait(full + stage * 16 + 8, phase);
-                release(empty + stage * 16 + 8);
-            }
+            pass(max(last, at.first), end);
             // The four warps have all read the group's rows.
             asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
             store(&argument<Flash>()->out[0], mine_at, at.row, at.head % heads, at.head / heads, mine, lane, sum);

@@ -28,6 +28,9 @@ static_assert(!HELD || (PARTS == 1 && A_K != B_K), "one operand is held");
 
 // A part of a tile that is this block's turn: how much of k, and which of the tile's parts it is.
 struct Part {
+    // Whether the kernel adds up products its own way.
+    static constexpr bool MULTIPLIES = false;
+
     u32 k_begin, k_end, split;
     u32 parts;  // of the tile; 0 where the block has no turn
 
@@ -150,10 +153,12 @@ __device__ __forceinline__ bool joined(const Arguments& p, const Turn& at, u32 w
     return true;
 }
 
-// The store alone, by the copy engine: half a slice is written while the other is read.
+// The store alone, by the copy engine, of a result of `R`: half a slice is written while the other is read.
+template <typename R = T>
 __device__ __forceinline__ void store_bare(const TensorMap* out, u32 m, u32 slice, u32 row, u32 col, u32 batch, u32 lane,
                                            const float (&sum)[PARTS][SUMS]) {
-    constexpr int WIDTH = 128 / (HALF ? 2 : 4), FRAGMENTS = WIDTH / 8;
+    constexpr bool SHORT = Is16<R>::value;
+    constexpr int WIDTH = 128 / (SHORT ? 2 : 4), FRAGMENTS = WIDTH / 8;
 #pragma unroll
     for (int i = 0; i < PARTS; i++) {
         if (row + i * 64 >= m) break;
@@ -169,12 +174,12 @@ __device__ __forceinline__ void store_bare(const TensorMap* out, u32 m, u32 slic
             }
             __syncwarp();
             const float* d = sum[i] + s * FRAGMENTS * 4;
-            if (HALF) {
+            if (SHORT) {
                 u32 r = lane % 16, c = lane / 16;
 #pragma unroll
                 for (int j = 0; j < FRAGMENTS; j += 2, d += 8)
-                    stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pack(T(), d[0], d[1]), pack(T(), d[2], d[3]),
-                             pack(T(), d[4], d[5]), pack(T(), d[6], d[7]));
+                    stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pack(R(), d[0], d[1]), pack(R(), d[2], d[3]),
+                             pack(R(), d[4], d[5]), pack(R(), d[6], d[7]));
             } else {
                 const u32 r = HELD ? held_row(lane) : lane / 4, c = lane % 4;
 #pragma unroll
@@ -270,6 +275,9 @@ __device__ __forceinline__ void compute(const Arguments& p) {
             float sum[PARTS][SUMS];
             if constexpr (HELD) {
                 rows.multiply<STAGES, STAGE>((at.k_end - at.k_begin + BK - 1) / BK, from_other, full, empty, stage, parity, sum[0]);
+            } else if constexpr (Turn::MULTIPLIES) {
+                static_assert(PARTS == 1, "");
+                at.multiply((at.k_end - at.k_begin + BK - 1) / BK, from_a, from_b, full, stage, parity, sum[0], release, next);
             } else {
 #pragma unroll
                 for (int i = 0; i < PARTS; i++)

@@ -6,7 +6,7 @@ pub use mg_autograd::{
     Generator, Operand, Ranked, Tensor, default_device, kernel, manual_seed, scalar, set_default_device,
 };
 #[doc(inline)]
-pub use mg_device::{Buffer, DType, Device, Element, Layout, MemoryStats, Shape, bf16, f16};
+pub use mg_device::{Buffer, DType, Device, Element, F8E4M3, F8E5M2, Layout, MemoryStats, Shape, bf16, f16};
 
 // What fails, and how.
 #[doc(inline)]

@@ -63,12 +63,26 @@ def attentions():
                             if form.startswith("number") and (q, k) != (300, 333):
                                 continue
                             yield from attention(dtype, precision, capability, (2, 4, 2), q, k, width, form)
+                    # Bounds of keys: on the lower right corner, without a query's own position, with queries that take no key, beside a mask.
+                    for q, k, form in bounded():
+                        yield from attention(dtype, precision, capability, (2, 4, 2), q, k, width, form)
                     # Numbers that are not there, or not numbers, and places.
                     for data in KINDS[1:]:
                         for q, k in [(70, 90), (300, 333)]:
                             yield from attention(dtype, precision, capability, (1, 2, 2), q, k, width, f"data={data}")
                 yield from attention(dtype, precision, capability, (2, 4, 4), 150, 150, 64, "beside")
                 yield from attention(dtype, precision, capability, (2, 4, 4), 150, 150, 64, "beside causal")
+
+
+def bounded():
+    """Lengths, and bounds of keys."""
+    for q, k in [(70, 90), (300, 333), (333, 70), (1, 1000), (3, 700)]:
+        for left, right in [(600, 0), (64, 0), (9, 20)]:
+            yield q, k, f"near={left + q - k},{right + k - q}"
+    yield 300, 333, "near=-40,90"
+    yield 300, 333, "near=90,-40"
+    yield 300, 333, "near=70,20 bool=2x1x300x333"
+    yield 300, 333, "near=0,64 number=1x4x300x333"
 
 
 def attention(dtype, precision, capability, heads, queries, keys, width, form=""):

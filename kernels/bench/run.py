@@ -219,6 +219,10 @@ def attended(words, q, k, v, mask):
         scores = torch.where(mask, scores, -torch.inf) if mask.dtype == torch.bool else scores + mask
     if "causal" in words:
         scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), -torch.inf)
+    if "near" in opts:
+        behind, ahead = numbers(opts["near"])
+        apart = torch.arange(k.shape[2], device="cuda") - torch.arange(q.shape[2], device="cuda")[:, None]
+        scores = scores.masked_fill((apart < -behind) | (apart > ahead), -torch.inf)
     weights = scores.softmax(-1)
     # Where nothing takes part there is no weight.
     none = (scores == -torch.inf).all(-1, keepdim=True)

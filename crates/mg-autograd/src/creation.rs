@@ -268,7 +268,7 @@ impl Tensor {
     #[track_caller]
     pub fn randn(shape: &[usize], dtype: DType) -> Result<Tensor> {
         public("randn", || {
-            if !dtype.is_float() {
+            if dtype.float().is_none() {
                 return Err(Error::new("randn", takes_floats(dtype)));
             }
             Ok(Tensor::from_node(normal(shape, dtype, default_device(), None)?))
@@ -306,7 +306,7 @@ impl Tensor {
     #[track_caller]
     pub fn randn_like(&self) -> Result<Tensor> {
         public("randn_like", || {
-            if !self.dtype().is_float() {
+            if self.dtype().float().is_none() {
                 return Err(Error::new("randn_like", takes_floats(self.dtype())));
             }
             Ok(Tensor::from_node(normal(&self.shape(), self.dtype(), self.device(), None)?))
@@ -347,7 +347,9 @@ fn count_of(n: f64) -> Result<usize> {
 }
 
 pub(crate) fn takes_floats(dtype: DType) -> ErrorKind {
-    ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))
+    let what =
+        if dtype.is_narrow() { "floating-point dtype that is computed with" } else { "floating-point dtype" };
+    ErrorKind::DType(format!("takes a {what}, got {dtype}"))
 }
 
 /// The dtype in which random numbers of a dtype are computed.
@@ -362,7 +364,7 @@ pub(crate) fn uniform(
     device: Device,
     generator: Option<&Generator>,
 ) -> Result<Node> {
-    if !dtype.is_float() {
+    if dtype.float().is_none() {
         return Err(Error::new("uniform", takes_floats(dtype)));
     }
     let shape = Shape::new(shape)?;
@@ -383,7 +385,7 @@ pub(crate) fn normal(
     device: Device,
     generator: Option<&Generator>,
 ) -> Result<Node> {
-    if !dtype.is_float() {
+    if dtype.float().is_none() {
         return Err(Error::new("normal", takes_floats(dtype)));
     }
     let shape = Shape::new(shape)?;

@@ -65,7 +65,7 @@ pub use hooks::{
 pub use jit::{Jit, jit, refuse_replay};
 pub use mg_device::Result;
 pub use mg_macros::kernel;
-pub use operations::Padding;
+pub use operations::{Padding, ScaledMm};
 pub use ops::Operand;
 pub use picks::{Index, Selection};
 pub use ranked::Ranked;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use half::{bf16, f16};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::narrow::{F8E4M3, F8E5M2, Narrow};
 
 /// What kind of number a dtype holds, from the one that gives way to the one that wins where two kinds meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,7 +24,7 @@ pub enum Category {
 /// The table of dtypes, a row each, by which everything else asks: `for_each_dtype!([callback] with)` is `callback!((with) rows)`.
 ///
 /// The columns: the variant; the short name; the Rust type; names in PyTorch and NumPy, of which the first is how it is printed; the
-/// category; whether it has a sign; bits of the exponent of a float, else 0; what PyTorch's older classes begin with (`FloatTensor`,
+/// category, where that of a float that is not computed with is `Narrow`; whether it has a sign; bits of the exponent of a float, else 0; what PyTorch's older classes begin with (`FloatTensor`,
 /// `FloatStorage`), or ""; the code in Python's `struct`, which NumPy and the buffer protocol have too, or ""; DLPack's code of its
 /// kind; the number in ONNX's `TensorProto.DataType`; what it is, in words.
 #[macro_export]
@@ -39,6 +40,10 @@ macro_rules! for_each_dtype {
                 "IEEE 754 half precision: 5 exponent bits, 10 of fraction.";
             BF16 bf16 ($crate::bf16) ["bfloat16"] Float true 8 "BFloat16" c"" 4 16
                 "The upper half of an `f32`: 8 exponent bits, 7 of fraction.";
+            F8E4M3 f8_e4m3 ($crate::F8E4M3) ["float8_e4m3fn"] Narrow true 4 "" c"" 10 17
+                "A float of eight bits, 4 of exponent and 3 of fraction, without infinity: held and converted, not computed with.";
+            F8E5M2 f8_e5m2 ($crate::F8E5M2) ["float8_e5m2"] Narrow true 5 "" c"" 12 19
+                "A float of eight bits, 5 of exponent and 2 of fraction: held and converted, not computed with.";
             I64 i64 (i64) ["int64" "long"] Integer true 0 "Long" c"q" 0 7
                 "Signed 64-bit integer.";
             I32 i32 (i32) ["int32" "int"] Integer true 0 "Int" c"i" 0 6
@@ -126,7 +131,7 @@ macro_rules! dtypes {
             #[must_use]
             pub const fn category(self) -> Category {
                 match self {
-                    $(DType::$Name => Category::$category,)*
+                    $(DType::$Name => of_category!($category { Category::Float } { Category::Float } { Category::Integer } { Category::Bool }),)*
                 }
             }
 
@@ -182,12 +187,21 @@ macro_rules! dtypes {
                 }
             }
 
-            /// Which floating-point type it is; `None` for integers and `bool`.
+            /// Which floating-point type it is; `None` for integers, `bool`, and for floats that are [not computed with](DType::is_narrow).
             #[inline]
             #[must_use]
             pub const fn float(self) -> Option<Float> {
                 match self {
-                    $(DType::$Name => of_category!($category { Some(Float::$Name) } { None } { None }),)*
+                    $(DType::$Name => of_category!($category { Some(Float::$Name) } { None } { None } { None }),)*
+                }
+            }
+
+            /// How a float of eight bits lies; `None` for other dtypes.
+            #[inline]
+            #[must_use]
+            pub const fn narrow(self) -> Option<Narrow> {
+                match self {
+                    $(DType::$Name => of_category!($category { None } { Some(<$T>::LAYOUT) } { None } { None }),)*
                 }
             }
 
@@ -201,15 +215,16 @@ macro_rules! dtypes {
             }
         }
 
-        $(of_category!($category {} { integer!($T, $Name); } {});)*
+        $(of_category!($category {} {} { integer!($T, $Name); } {});)*
     };
 }
 
-/// One of three, for a float, an integer, a truth value.
+/// One of four, for a float, a float that is not computed with, an integer, a truth value.
 macro_rules! of_category {
-    (Float { $($float:tt)* } $integer:tt $bool:tt) => { $($float)* };
-    (Integer $float:tt { $($integer:tt)* } $bool:tt) => { $($integer)* };
-    (Bool $float:tt $integer:tt { $($bool:tt)* }) => { $($bool)* };
+    (Float { $($float:tt)* } $narrow:tt $integer:tt $bool:tt) => { $($float)* };
+    (Narrow $float:tt { $($narrow:tt)* } $integer:tt $bool:tt) => { $($narrow)* };
+    (Integer $float:tt $narrow:tt { $($integer:tt)* } $bool:tt) => { $($integer)* };
+    (Bool $float:tt $narrow:tt $integer:tt { $($bool:tt)* }) => { $($bool)* };
 }
 
 /// Evaluates an expression for the Rust type of a dtype: `with_element!(dtype, T => size_of::<T>())`.
@@ -228,6 +243,8 @@ macro_rules! with_element {
     }};
     (@number Bool $Type:tt $T:ident $e:expr) => { $crate::with_element!(@element Bool (u8) $T $e) };
     (@number $category:ident $Type:tt $T:ident $e:expr) => { $crate::with_element!(@element $category $Type $T $e) };
+    (@computed Narrow $Type:tt $T:ident $e:expr) => { None };
+    (@computed $category:ident $Type:tt $T:ident $e:expr) => { Some($crate::with_element!(@number $category $Type $T $e)) };
     (@integer Integer $Type:tt $T:ident $e:expr) => { Some($crate::with_element!(@element Integer $Type $T $e)) };
     (@integer $category:ident $Type:tt $T:ident $e:expr) => { None };
     ($dtype:expr, $T:ident => $e:expr) => {
@@ -240,6 +257,14 @@ macro_rules! with_element {
 macro_rules! with_number {
     ($dtype:expr, $T:ident => $e:expr) => {
         $crate::for_each_dtype!([$crate::with_element] @number $dtype, $T => $e)
+    };
+}
+
+/// As [`with_number!`], as `Some`; `None` for floats that are not computed with.
+#[macro_export]
+macro_rules! with_computed {
+    ($dtype:expr, $T:ident => $e:expr) => {
+        $crate::for_each_dtype!([$crate::with_element] @computed $dtype, $T => $e)
     };
 }
 
@@ -260,7 +285,7 @@ const _: () = {
     }
 };
 
-/// The floating-point dtypes, for what takes these alone, or does with all others the same.
+/// The floating-point dtypes that are computed with, for what takes these alone, or does with all others the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Float {
     /// See [`DType::F64`].
@@ -289,6 +314,11 @@ pub enum Width {
 static DEFAULT_FLOAT: AtomicU8 = AtomicU8::new(DType::F32 as u8);
 
 impl DType {
+    /// Every dtype that is computed with: all but floats of eight bits.
+    pub fn computed() -> impl DoubleEndedIterator<Item = DType> + Clone {
+        DType::ALL.into_iter().filter(|dtype| !dtype.is_narrow())
+    }
+
     /// Whether it is a floating-point type.
     #[inline]
     #[must_use]
@@ -344,6 +374,21 @@ impl DType {
         self.is_float() && self.size() == 2
     }
 
+    /// Whether it is a float of eight bits. These are held, moved, compared for equality and converted; what computes takes another
+    /// float.
+    #[inline]
+    #[must_use]
+    pub const fn is_narrow(self) -> bool {
+        self.narrow().is_some()
+    }
+
+    /// Whether it is a float with fewer bits than an f32 has: what was computed in f32 is rounded to it.
+    #[inline]
+    #[must_use]
+    pub const fn is_rounded(self) -> bool {
+        self.is_float() && self.size() < 4
+    }
+
     /// The distance from 1 to the next larger number that it holds: 2 to the power of minus the bits of a float's fraction, and 1 of
     /// integers.
     #[inline]
@@ -361,8 +406,14 @@ impl DType {
     /// a float beats an integer beats `bool` whatever their widths; within a kind the wider wins; f16 with bf16 is f32. An
     /// integer with a sign and one without meet in the narrowest with a sign that holds both. Where PyTorch has no answer
     /// (unsigned integers above 8 bits), NumPy's holds: u64 with a signed integer is f64.
+    ///
+    /// A float of eight bits meets nothing but itself. Beside another dtype it stays what it is, so that what computes refuses it; what only
+    /// moves elements asks [`DType::met`].
     #[must_use]
     pub const fn promote(a: DType, b: DType) -> DType {
+        if a.is_narrow() || b.is_narrow() {
+            return if a.is_narrow() { a } else { b };
+        }
         let (kind, other) = (a.category() as u8, b.category() as u8);
         if kind != other {
             return if kind > other { a } else { b };
@@ -406,6 +457,49 @@ impl DType {
         met.into_iter().flatten().reduce(above).unwrap_or_else(DType::default_float)
     }
 
+    /// As [`DType::result_type`], for what does not refuse floats of eight bits by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::DType`] where such a float is to meet a tensor of another dtype: as in PyTorch there is none in which they meet.
+    ///
+    /// ```
+    /// use mg_device::{DType, Standing};
+    ///
+    /// let narrow = (DType::F8E5M2, Standing::Dimensioned);
+    /// assert_eq!(DType::met("where", [narrow, (DType::F32, Standing::Number)])?, DType::F8E5M2);
+    /// assert!(DType::met("where", [narrow, (DType::F32, Standing::Dimensioned)]).is_err());
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn met(
+        op: &'static str,
+        operands: impl IntoIterator<Item = (DType, Standing)> + Clone,
+    ) -> Result<DType> {
+        let dtype = DType::result_type(operands.clone());
+        let unlike =
+            operands.into_iter().find(|&(other, standing)| other != dtype && standing != Standing::Number);
+        match unlike {
+            Some((other, _)) if dtype.is_narrow() || other.is_narrow() => {
+                let text = format!(
+                    "{other} and {dtype} do not meet in a dtype; convert one of them, as in `x.to_dtype(DType::F32)`"
+                );
+                Err(Error::new(op, ErrorKind::DType(text)))
+            }
+            Some(_) | None => Ok(dtype),
+        }
+    }
+
+    /// The error of what computes, given a float of eight bits: what it got, and what it takes.
+    #[track_caller]
+    pub fn not_computed(self, op: &'static str) -> Error {
+        let text = format!(
+            "does not compute in {self}: floats of eight bits are held, moved, compared for equality and converted; convert to f16, bf16, f32 or \
+             f64 first, or multiply by `scaled_mm`"
+        );
+        Error::new(op, ErrorKind::DType(text))
+    }
+
     /// The dtype of floating-point numbers that nobody gave one: f32, unless [`DType::set_default_float`] said otherwise.
     #[must_use]
     pub fn default_float() -> DType {
@@ -422,11 +516,11 @@ impl DType {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::DType`] for a dtype that is not floating point.
+    /// [`ErrorKind::DType`] for a dtype that is not floating point, or not computed with.
     #[track_caller]
     pub fn set_default_float(dtype: DType) -> Result<()> {
-        if !dtype.is_float() {
-            let text = format!("takes a floating-point dtype, got {dtype}");
+        if dtype.float().is_none() {
+            let text = format!("takes a floating-point dtype that is computed with, got {dtype}");
             return Err(Error::new("set_default_dtype", ErrorKind::DType(text)));
         }
         DEFAULT_FLOAT.store(dtype as u8, Ordering::Relaxed);
@@ -539,6 +633,8 @@ element! {
     f32, F32, |s| f64::from(s), s as i64, |v| v as f32, |i| i as f32;
     f16, F16, |s| s.to_f64(), s.to_f64() as i64, |v| f16::from_f32(round_to_odd(v)), |i| f16::from_f32(int_to_odd(i));
     bf16, BF16, |s| s.to_f64(), s.to_f64() as i64, |v| bf16::from_f32(round_to_odd(v)), |i| bf16::from_f32(int_to_odd(i));
+    F8E4M3, F8E4M3, |s| s.to_f32().into(), s.to_f32() as i64, |v| F8E4M3::from_f32(round_to_odd(v)), |i| F8E4M3::from_f32(int_to_odd(i));
+    F8E5M2, F8E5M2, |s| s.to_f32().into(), s.to_f32() as i64, |v| F8E5M2::from_f32(round_to_odd(v)), |i| F8E5M2::from_f32(int_to_odd(i));
     bool, Bool, |s| f64::from(u8::from(s)), s.into(), |v| v != 0.0, |i| i != 0;
 }
 
@@ -603,6 +699,7 @@ mod tests {
         ] {
             assert_eq!(name.parse::<DType>().unwrap(), d);
         }
+        assert_eq!("float8_e4m3fn".parse::<DType>().unwrap(), DType::F8E4M3);
         let e = "float8".parse::<DType>().unwrap_err();
         assert!(matches!(e.kind(), ErrorKind::DType(_)) && e.to_string().contains("\"float8\""));
     }
@@ -627,9 +724,30 @@ mod tests {
             (Bool, [F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, Bool]),
         ];
         for (a, row) in table {
-            for (b, want) in DType::ALL.into_iter().zip(row) {
+            for (b, want) in DType::ALL.into_iter().filter(|b| !b.is_narrow()).zip(row) {
                 assert_eq!(DType::promote(a, b), want, "{a} with {b}");
             }
+        }
+    }
+
+    #[test]
+    fn floats_of_eight_bits_meet_themselves_and_numbers() {
+        for a in [DType::F8E4M3, DType::F8E5M2] {
+            assert!(a.is_float() && a.is_narrow() && a.float().is_none() && a.is_rounded() && !a.is_half());
+            for b in DType::ALL {
+                assert!(DType::promote(a, b).is_narrow() && DType::promote(b, a).is_narrow(), "{a} with {b}");
+                for standing in [Standing::Scalar, Standing::Dimensioned] {
+                    let met = DType::met("cat", [(a, Standing::Dimensioned), (b, standing)]);
+                    assert_eq!(met.is_ok(), a == b, "{a} with {b}");
+                }
+            }
+            for number in [DType::F32, DType::I64, DType::Bool] {
+                let met = DType::met("eq", [(number, Standing::Number), (a, Standing::Dimensioned)]);
+                assert_eq!(met.unwrap(), a);
+            }
+            assert!(DType::set_default_float(a).is_err());
+            let text = a.not_computed("add").to_string();
+            assert!(text.contains(a.name()) && text.contains("bf16"), "{text}");
         }
     }
 
@@ -649,6 +767,7 @@ mod tests {
         assert_eq!(DType::F32.epsilon(), f64::from(f32::EPSILON));
         assert_eq!(DType::F16.epsilon(), f16::EPSILON.to_f64());
         assert_eq!(DType::BF16.epsilon(), bf16::EPSILON.to_f64());
+        assert_eq!((DType::F8E4M3.epsilon(), DType::F8E5M2.epsilon()), (0.125, 0.25));
         assert_eq!(DType::I32.epsilon(), 1.0);
     }
 

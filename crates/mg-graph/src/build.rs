@@ -130,6 +130,9 @@ impl Node {
             return Err(Error::new(name, ErrorKind::Value(text)));
         }
         let device = same_device(name, &args)?;
+        if let Some(narrow) = args.iter().find(|a| a.dtype().is_narrow()).filter(|_| !row.takes_narrow()) {
+            return Err(narrow.dtype().not_computed(name));
+        }
         let values = if row == Row::Where { &args[1..] } else { &args[..] };
         let condition_ok = row != Row::Where || args[0].dtype() == DType::Bool;
         let taken = row.common(values.iter().map(Node::dtype)).filter(|&of| row.operand(of) == of);
@@ -422,9 +425,12 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// max, min, argmax, argmin of no elements.
+    /// max, min, argmax, argmin of no elements; floats of eight bits.
     #[track_caller]
     pub fn reduce(&self, kind: ReduceKind, axes: AxisSet, keepdim: bool) -> Result<Node> {
+        if self.dtype().is_narrow() {
+            return Err(self.dtype().not_computed(kind.name()));
+        }
         let rank = self.shape().rank();
         let mut kept = [0usize; MAX_RANK];
         let (mut n, mut count) = (0, 1usize);
@@ -501,6 +507,9 @@ impl Node {
     #[track_caller]
     pub fn matmul(&self, other: &Node) -> Result<Node> {
         let device = same_device("matmul", &[self, other])?;
+        if let Some(narrow) = [self, other].into_iter().find(|x| x.dtype().is_narrow()) {
+            return Err(narrow.dtype().not_computed("matmul"));
+        }
         let [of_left, of_right, shape] = MatMul::shapes(&self.shaped(), &other.shaped())?;
         let (left, right) = (self.expand(of_left)?, other.expand(of_right)?);
         let op = Op::Kernel(Kernel::Library(MatMul.into()));

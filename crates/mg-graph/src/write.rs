@@ -15,11 +15,13 @@ enum Elements {
 /// The bytes of an element, of the bits of a cell.
 fn element(bits: u64, dtype: DType) -> [u8; 8] {
     let mut bytes = [0; 8];
-    let bits = match dtype.float() {
-        Some(Float::F16) => f16::from_f32(f32::from_bits(bits as u32)).to_bits().into(),
-        Some(Float::BF16) => bf16::from_f32(f32::from_bits(bits as u32)).to_bits().into(),
+    let held = f32::from_bits(bits as u32);
+    let bits = match (dtype.float(), dtype.narrow()) {
+        (Some(Float::F16), _) => f16::from_f32(held).to_bits().into(),
+        (Some(Float::BF16), _) => bf16::from_f32(held).to_bits().into(),
+        (_, Some(narrow)) => narrow.code(held).into(),
         // The low bytes of the cell.
-        Some(Float::F64 | Float::F32) | None => bits,
+        (Some(Float::F64 | Float::F32) | None, None) => bits,
     };
     let size = dtype.size();
     match cfg!(target_endian = "little") {

@@ -6,7 +6,7 @@
 //!     put f32 PLACES COUNT [one]
 //!     sort indices|values|median|mode f32 ROWSxLENGTH [descending]
 //!     many bf16 DEPTH sizes=MxN,MxN...
-//!     attention forward|backward bf16 high 90 16 q=SHAPE:STRIDES k=SHAPE:STRIDES v=SHAPE:STRIDES [bool=SHAPE|number=SHAPE] [causal] scale=0.125
+//!     attention forward|backward bf16 high 90 16 q=SHAPE:STRIDES k=SHAPE:STRIDES v=SHAPE:STRIDES [bool=SHAPE|number=SHAPE] [causal|near=BEHIND,AHEAD] scale=0.125
 //!     conv forward|input|weight bf16 high 90 16 stride=1,1 padding=1,1 dilation=1,1 groups=1 sizes=3,3 a=SHAPE b=SHAPE
 //!     copy 4 ALIGN from=SHAPE:STRIDES to=SHAPE:STRIDES
 //!     fill 4 COUNT BITS
@@ -14,7 +14,7 @@
 use mg_device::cuda::{Moved, TensorMap, WindowMap};
 use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KernelPlan, MAX_ARGS, Map, Pointer, copy};
-use mg_kernels::library::attention::{Attention, AttentionKind};
+use mg_kernels::library::attention::{Attention, AttentionKind, Span};
 use mg_kernels::library::conv::{Conv, ConvKind};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
@@ -125,11 +125,20 @@ fn attention(words: &[&str]) -> Result<KernelPlan> {
         }
     }
     let scale: f64 = option(words, "scale").ok_or("no scale=")?.parse()?;
+    let span = match (words.contains(&"causal"), option(words, "near")) {
+        (true, _) => Span::CAUSAL,
+        (false, None) => Span::ALL,
+        (false, Some(bounds)) => {
+            let (behind, ahead) = bounds.split_once(',').ok_or("no ','")?;
+            Span::new(Some(behind.parse()?), Some(ahead.parse()?)).ok_or("an empty span")?
+        }
+    };
     let of = |kind| Attention {
         kind,
-        causal: words.contains(&"causal"),
+        span,
         masked: operands.len() > 3,
         left_out: 0,
+        ranges: None,
         scale: scale.to_bits(),
     };
     let shaped = |operands: &[Described]| operands.iter().map(Described::shaped).collect::<Vec<Shaped>>();

@@ -8,7 +8,7 @@ use mg_device::{Category, DType, Element, Width, with_element};
 /// What values are held in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cell {
-    /// IEEE single precision: f32, f16, bf16.
+    /// IEEE single precision: f32, f16, bf16, and floats of eight bits.
     F32,
     /// IEEE double precision.
     F64,
@@ -28,7 +28,7 @@ impl Cell {
     /// The cell of a dtype.
     pub const fn of(dtype: DType) -> Cell {
         match dtype {
-            DType::F32 | DType::F16 | DType::BF16 => Cell::F32,
+            DType::F32 | DType::F16 | DType::BF16 | DType::F8E4M3 | DType::F8E5M2 => Cell::F32,
             DType::F64 => Cell::F64,
             DType::I32 | DType::I16 | DType::I8 | DType::U16 => Cell::I32,
             DType::I64 | DType::U32 => Cell::I64,
@@ -118,7 +118,7 @@ pub const fn same_sums(dtype: DType) -> DType {
 /// Whether the kernels that put elements in order take the dtype. Integers of other dtypes are cast to one of these first.
 pub const fn is_compared(dtype: DType) -> bool {
     // Of integers these three have kernels: a new one has none until it stands here.
-    !dtype.is_int() || matches!(dtype, DType::I64 | DType::I32 | DType::U8)
+    dtype.float().is_some() || dtype.is_bool() || matches!(dtype, DType::I64 | DType::I32 | DType::U8)
 }
 
 /// Evaluates an expression for the type that stands for a dtype's cell, as `Some`; `None` for a cell that is not listed:

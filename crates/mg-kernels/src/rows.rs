@@ -687,6 +687,11 @@ impl Row {
         }
     }
 
+    /// Whether operands may be floats of eight bits, which are compared for equality, chosen, and have their sign taken off, and nothing else.
+    pub const fn takes_narrow(self) -> bool {
+        matches!(self, Row::Eq | Row::Ne | Row::Where | Row::Abs)
+    }
+
     /// Whether an operand may be f32 where the other is of a half type, which the result is of then: a factor or a divisor that was not
     /// rounded to the half type before (65536 is beyond f16; 0.3 is another number in bf16). Half types are computed in f32 and rounded
     /// once, so that it costs nothing.

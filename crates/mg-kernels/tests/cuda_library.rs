@@ -6,7 +6,7 @@ use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_kernels::cuda::library::{KERNELS, KernelLaunch, KernelPlan, MAX_ARGS, Map, Pointer, copy};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
-use mg_kernels::library::{Attention, AttentionKind, Described, Library, Put, Shaped, Target};
+use mg_kernels::library::{Attention, AttentionKind, Described, Library, Put, Shaped, Span, Target};
 use mg_kernels::same_sums;
 
 fn dense(dims: &[usize]) -> Layout {
@@ -98,7 +98,7 @@ fn kernels_take_what_their_sources_declare() {
 
 #[test]
 fn every_dtype_form_and_size_has_a_product() {
-    for dtype in DType::ALL {
+    for dtype in DType::computed() {
         for capability in [75, 86, 90, 100] {
             for precision in [Precision::Highest, Precision::High] {
                 for n in [1, 8, 65, 512, 1000, 1024, 4096] {
@@ -238,7 +238,7 @@ fn nothing_is_launched_for_nothing() {
 
 #[test]
 fn epilogues_are_for_floating_point_up_to_f32() {
-    for dtype in DType::ALL {
+    for dtype in DType::computed() {
         let mut problem = product(dtype, &dense(&[64, 64]), &dense(&[64, 64]));
         for stores in [true, false] {
             problem.epilogue = Some(Epilogue { stores });
@@ -394,7 +394,7 @@ fn operands_of_many_axes_are_copied_first() {
 
 #[test]
 fn sums_by_index_look_or_sort() {
-    for dtype in DType::ALL {
+    for dtype in DType::computed() {
         let name = |positions: usize, row: usize, size: usize| {
             let index = dense(&[positions, 1]).expand(&Shape::from([positions, row])).unwrap();
             sound(scatter_add(dtype, &dense(&[positions, row]), &index, 0, size)).last().unwrap().kernel.name
@@ -699,6 +699,20 @@ fn attention_of(
     [causal, masked]: [bool; 2],
     left_out: u32,
 ) -> Vec<&'static str> {
+    let span = if causal { Span::CAUSAL } else { Span::ALL };
+    attention_near(dtype, capability, precision, sizes, rows, (span, masked), left_out)
+}
+
+/// As above, of the keys that are near enough.
+fn attention_near(
+    dtype: DType,
+    capability: u32,
+    precision: Precision,
+    sizes: [usize; 6],
+    rows: bool,
+    (span, masked): (Span, bool),
+    left_out: u32,
+) -> Vec<&'static str> {
     let [heads, shared, queries, keys, width, depth] = sizes;
     let layout = |heads: usize, length: usize, size: usize| {
         let lies = dense(&[2, length, heads, size]).permute(&[0, 2, 1, 3]).unwrap();
@@ -717,7 +731,8 @@ fn attention_of(
     }
     let mut names = Vec::new();
     for kind in [AttentionKind::Forward, AttentionKind::Backward] {
-        let kernel: Library = Attention { kind, causal, masked, left_out, scale: 0.125f64.to_bits() }.into();
+        let kernel: Library =
+            Attention { kind, span, masked, left_out, ranges: None, scale: 0.125f64.to_bits() }.into();
         let shaped: Vec<Shaped> =
             operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
         let result = kernel.result(&shaped).unwrap();

@@ -5,8 +5,8 @@ use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KERNELS, KernelLaunch, KernelPlan, copy};
 use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
 use mg_kernels::library::{
-    Blend, Compact, Described, Extreme, Library, Resample, Shaped, Target, Unblend, attention, conv, factor,
-    gather, pair, pool, put, scan, search, sort, surprise, tally, thin, triangular,
+    Blend, Compact, Described, Extreme, Library, Resample, Scaled, Shaped, Target, Unblend, attention, conv,
+    factor, gather, pair, pool, put, scan, search, sort, surprise, tally, thin, triangular,
 };
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<K
 }
 
 fn attentions() -> Vec<KernelLaunch> {
-    use attention::{Attention, AttentionKind};
+    use attention::{Attention, AttentionKind, Span};
     let mut all = vec![];
     for dtype in FLOATS {
         for width in [16, 64, 96, 128, 192, 256, 300] {
@@ -55,9 +55,10 @@ fn attentions() -> Vec<KernelLaunch> {
             for (q, k) in [few, many] {
                 let of = |kind| Attention {
                     kind,
-                    causal: true,
+                    span: Span::CAUSAL,
                     masked: false,
                     left_out: 0,
+                    ranges: None,
                     scale: 1f64.to_bits(),
                 };
                 let forward = [(q, dtype), (k, dtype), (k, dtype)];
@@ -198,6 +199,28 @@ fn surprises_take_a_bounded_workspace() {
     }
 }
 
+/// Of capability 9.0 alone.
+fn scaled_products() -> Vec<KernelLaunch> {
+    let mut all = vec![];
+    for (a, fast) in [(DType::F8E4M3, true), (DType::F8E4M3, false), (DType::F8E5M2, false)] {
+        for result in [DType::F32, DType::BF16] {
+            for size in [64, 1024, 8192] {
+                let of = |dims: &[usize], dtype| Described { layout: dense(dims), dtype, align: 16 };
+                let square: &[usize] = &[size, size];
+                let operands =
+                    [of(square, a), of(square, DType::F8E4M3), of(&[], DType::F32), of(&[], DType::F32)];
+                let shaped = operands.map(|x| x.shaped());
+                let kernel = Library::from(Scaled { result, fast });
+                let target = Target::new(16, 90, Precision::Highest);
+                all.extend(
+                    kernel.cuda(&operands, &kernel.result(&shaped).unwrap(), target).unwrap().launches,
+                );
+            }
+        }
+    }
+    all
+}
+
 fn others() -> Vec<KernelLaunch> {
     let line: &[usize] = &[3, 5000];
     let f32s = |dims| (dims, DType::F32);
@@ -300,7 +323,8 @@ fn source(ptx: &str) -> &str {
 
 #[test]
 fn every_source_takes_what_its_room_writes() {
-    let all = [attentions(), convolutions(), factorisations(), surprises(), others()].concat();
+    let all =
+        [attentions(), convolutions(), factorisations(), surprises(), scaled_products(), others()].concat();
     let planned: BTreeSet<&str> = all.iter().map(|launch| source(launch.kernel.ptx())).collect();
     let sources: BTreeSet<&str> = KERNELS.iter().map(|kernel| source(kernel.ptx())).collect();
     let missing: Vec<_> = sources.difference(&planned).collect();
@@ -324,7 +348,7 @@ fn every_source_takes_what_its_room_writes() {
 #[test]
 fn shared_memory_is_as_long_as_stages_are() {
     let mut seen = BTreeSet::new();
-    for launch in [attentions(), convolutions()].concat() {
+    for launch in [attentions(), convolutions(), scaled_products()].concat() {
         let kernel = launch.kernel;
         let number = |name| kernel.constant(name).unwrap_or_else(|| panic!("{}: no {name}", kernel.name));
         let wanted = match source(kernel.ptx()) {
@@ -335,7 +359,7 @@ fn shared_memory_is_as_long_as_stages_are() {
             }
             "attention_wgmma.cu" => {
                 // From a multiple of 1024 on a block's own rows and what it meets, two barriers for each operand; of own rows one more, and whose turn it is.
-                let own = number("OWNS") * (number("OWN") * number("BYTES_OWN") + 4 * 8);
+                let own = number("OWNS") * (number("OWN") * number("BYTES_OWN") + 16 + 3 * 8);
                 let stage = 2 * number("BYTES_PLACE") + number("BYTES_NUMBERS") + 4 * 8;
                 1024 + own + number("STAGES") * stage + number("BYTES_HANDED")
             }
@@ -348,6 +372,10 @@ fn shared_memory_is_as_long_as_stages_are() {
                 };
                 let ready = kernel.constant("READY").unwrap_or(0) * (3 * 64 * number("BN") + 16);
                 1024 + number("STAGES") * (128 * (number("BM") + number("BN")) + 16) + slices + ready
+            }
+            "scaled_wgmma.cu" => {
+                let stage = 128 * (number("BM") + number("BN")) + 16;
+                1024 + number("STAGES") * stage + number("SLICE") * number("WARPS")
             }
             // Their plans are checked where attention is.
             "attention_few.cu" => continue,

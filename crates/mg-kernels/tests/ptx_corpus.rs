@@ -13,7 +13,7 @@ use mg_kernels::{Class, Inst, Law, Over, Program, ReduceKind, Row, Source, Val};
 
 fn reductions(corpus: &mut Vec<(String, Program)>) {
     use ReduceKind::*;
-    for dtype in DType::ALL {
+    for dtype in DType::computed() {
         for kind in [Sum, Prod, Max, Min, ArgMax, ArgMin] {
             for n in [100, 1 << 22] {
                 let mut b = Build::new(&[n], 0, 0);
@@ -343,23 +343,24 @@ type Spilled = [u32; 2];
 /// What is known to be kept in memory, by release and kernel; a kernel that keeps more, or less, fails (decision 0128 says why each may).
 const SPILLS: &[(&str, &str, Spilled)] = &[
     // For capability 9.0: a number or two of a block's turn, outside of its products.
-    ("12.4", "attention_forward_bf16_w128", [4, 4]),
-    ("12.4", "attention_forward_bf16_w256", [8, 12]),
-    ("12.4", "attention_forward_f16_w128", [4, 4]),
-    ("12.4", "attention_forward_f16_w256", [8, 12]),
-    ("12.0", "attention_forward_bf16_w128", [4, 4]),
-    ("12.0", "attention_forward_bf16_w256", [8, 12]),
-    ("12.0", "attention_forward_f16_w128", [4, 4]),
-    ("12.0", "attention_forward_f16_w256", [8, 12]),
+    ("12.4", "attention_forward_bf16_w128", [8, 16]),
+    ("12.4", "attention_forward_f16_w128", [8, 16]),
+    ("12.0", "attention_forward_bf16_w128", [8, 16]),
+    ("12.0", "attention_forward_f16_w128", [8, 16]),
     ("12.0", "conv_weight_f32_w128x128", [60, 92]),
     ("12.0", "conv_weight_f32_w64x128", [24, 52]),
     ("12.0", "conv_weight_f32_w64x256", [36, 44]),
     ("12.0", "conv_weight_f32_w64x288", [24, 52]),
     // For capability 8.0: three blocks a multiprocessor, or a thread with 255 registers.
-    ("12.9", "attention_dq_bf16_mma64", [72, 92]),
-    ("12.9", "attention_dq_f16_mma64", [72, 92]),
-    ("12.9", "attention_forward_bf16_mma128", [20, 40]),
-    ("12.9", "attention_forward_f16_mma128", [20, 40]),
+    ("12.9", "attention_dkv_f64", [12, 12]),
+    ("12.9", "attention_dq_bf16_mma64", [28, 28]),
+    ("12.9", "attention_dq_f16_mma64", [28, 28]),
+    ("12.9", "attention_few_bf16_mma256", [4, 4]),
+    ("12.9", "attention_few_f16_mma256", [4, 4]),
+    ("12.9", "attention_forward_bf16_mma128", [44, 56]),
+    ("12.9", "attention_forward_bf16_mma64", [8, 16]),
+    ("12.9", "attention_forward_f16_mma128", [44, 56]),
+    ("12.9", "attention_forward_f16_mma64", [8, 16]),
     ("12.9", "matmul_f32_128x256_kk", [20, 24]),
     // A number or two, around loops.
     ("12.9", "order_block_b8", [8, 8]),
@@ -386,6 +387,8 @@ const SERIALISED: &[(&str, &str)] = &[
     ("12.0", "attention_dkv_f16_w192_masked"),
     ("12.0", "attention_dkv_f16_w256"),
     ("12.0", "attention_dkv_f16_w256_masked"),
+    // Its two ways to add up define the same sums.
+    ("12.0", "matmul_scaled_w128x256"),
 ];
 
 /// What is known of a text by its name.

@@ -1,6 +1,6 @@
 //! `dtype`: what the elements are.
 
-use mg_device::{Category, DType};
+use mg_device::{Category, DType, Standing};
 use pyo3::exceptions::{PyAttributeError, PyImportError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -103,13 +103,14 @@ pub fn optional_dtype(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<DType>>
 ///     type1: a dtype
 ///     type2: another one
 ///
-/// Errors: TypeError for what are no dtypes.
+/// Errors: TypeError for what are no dtypes; DTypeError for one of eight bits and another, which meet in none.
 ///
 /// >>> mg.promote_types(mg.int64, mg.float16), mg.promote_types(mg.uint8, mg.int8)
 /// (micrograd_rs.float16, micrograd_rs.int16)
 #[pyfunction]
 pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
-    object(type1.py(), DType::promote(dtype(type1)?, dtype(type2)?))
+    let both = [dtype(type1)?, dtype(type2)?].map(|dtype| (dtype, Standing::Dimensioned));
+    object(type1.py(), DType::met("promote_types", both).map_err(|e| exception(&e))?)
 }
 
 /// The dtype of the result of an operation on two tensors or numbers.
@@ -118,7 +119,7 @@ pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyRe
 ///     tensor1: a tensor or a number
 ///     tensor2: another one
 ///
-/// Errors: TypeError for dtypes.
+/// Errors: TypeError for dtypes; DTypeError for tensors of which one has floats of eight bits, and the other none of these.
 ///
 /// >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
 /// (micrograd_rs.float32, micrograd_rs.float16)
@@ -164,7 +165,7 @@ pub fn result_type(place: &Bound<'_, PyTuple>, named: Option<&Bound<'_, PyDict>>
         }
     }
     let kinds = [other(tensor1)?.operand.kind(), other(tensor2)?.operand.kind()];
-    object(place.py(), DType::result_type(kinds))
+    object(place.py(), DType::met("result_type", kinds).map_err(|e| exception(&e))?)
 }
 
 /// Whether a conversion stays within what an operation may do to its result: no floats to integers, nothing to truth values.

@@ -97,7 +97,8 @@ impl PyTensor {
             return Err(PyTypeError::new_err(text));
         }
         if dtype.struct_code().is_none() {
-            let text = format!("NumPy has no {}; convert first: t.float().numpy()", dtype.long_name());
+            let bits = if dtype.is_narrow() { ", or t.view(uint8).numpy() for its codes" } else { "" };
+            let text = format!("NumPy has no {}; convert first: t.float().numpy(){bits}", dtype.long_name());
             return Err(PyTypeError::new_err(text));
         }
         numpy.call_method1("asarray", (pyo3::types::PyMemoryView::from(slf.as_any())?,))
@@ -187,8 +188,10 @@ impl PyTensor {
         if !value.buffer.device().is_cpu() {
             return refuse("a tensor on a CUDA device has no buffer on the host; t.cpu() has");
         }
-        let Some(format) = value.buffer.dtype().struct_code() else {
-            return refuse("bfloat16 has no code in the buffer protocol; t.float() has");
+        let dtype = value.buffer.dtype();
+        let Some(format) = dtype.struct_code() else {
+            let text = format!("{} has no code in the buffer protocol; t.float() has", dtype.long_name());
+            return refuse(&text);
         };
         let strided = flags & ffi::PyBUF_STRIDES == ffi::PyBUF_STRIDES;
         if !strided && !value.layout.is_contiguous() {

@@ -39,6 +39,7 @@ mod profile;
 mod random;
 mod reduce;
 mod scalar;
+mod scaled;
 mod show;
 mod size;
 mod surface;
@@ -137,6 +138,8 @@ mod _micrograd_rs {
     use crate::scalar::state::{_rebuild_value, Graph};
     #[pymodule_export]
     use crate::scalar::value::PyValue;
+    #[pymodule_export]
+    use crate::scaled::_scaled_mm;
     #[pymodule_export]
     use crate::show::{get_num_threads, set_num_threads, set_printoptions};
     #[pymodule_export]

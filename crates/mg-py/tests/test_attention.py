@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from conftest import numbers
 from micrograd_rs.nn import functional as F
+from micrograd_rs.nn.attention.bias import causal_lower_right, causal_upper_left
 from micrograd_rs.nn.attention.flex_attention import AuxRequest, create_block_mask, flex_attention
+from micrograd_rs.nn.attention.varlen import varlen_attn
 from test_random_words import weights_that_stay
 
 attend = mg.nn.functional.scaled_dot_product_attention
@@ -136,6 +138,250 @@ def test_masks_of_half_types(device, dtype, kind):
     mask = rng.random((2, 1, 65, 70)) < 0.6 if kind == "bool" else rng.standard_normal((4, 1, 70)).astype(np.float32)
     wanted = reference(*theirs, **({"taken": mask} if kind == "bool" else {"more": mask.astype(np.float64)}))
     check(ours, wanted, dtype, attn_mask=mg.tensor(mask, device=device), enable_gqa=True)
+
+
+# Bounds of keys: windows, and the lower right corner.
+
+
+def near_enough(sizes, window):
+    """What a window leaves: the last query stands at the last key."""
+    l, s = sizes
+    left, right = (math.inf if n == -1 else n for n in window)
+    apart = np.arange(s) - (np.arange(l)[:, None] + s - l)
+    return (apart >= -left) & (apart <= right)
+
+
+WINDOWS = [(-1, 0), (0, 0), (7, 0), (70, 3), (0, -1), (130, -1), (2, 200)]
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 300), (3, 200), (64, 64), (65, 513), (257, 130), (300, 20)])
+def test_windows(device, sizes, window, dtype):
+    ours, theirs = operands(sizes, dtype, device, heads=(4, 2), width=24, depth=16)
+    check(ours, reference(*theirs, taken=near_enough(sizes, window)), dtype, window=window, enable_gqa=True)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+@pytest.mark.parametrize("size", [32, 64, 96, 128, 192, 256])
+@pytest.mark.parametrize(("sizes", "window"), [((390, 390), (100, 0)), ((200, 520), (-1, 0)), ((520, 200), (65, 63)), ((130, 400), (40, -1))])
+def test_windows_of_heads(device, size, sizes, window, dtype):
+    ours, theirs = operands(sizes, dtype, device, heads=(4, 2), width=size, depth=size - 8)
+    check(ours, reference(*theirs, taken=near_enough(sizes, window)), dtype, window=window, enable_gqa=True)
+
+
+def test_windows_at_random(device):
+    rng = np.random.default_rng(16)
+    for _ in range(40 if device == "cpu" else 150):
+        dtype = rng.choice(["float64", "float32", "bfloat16", "float16"])
+        # Of few keys the gradients of halves are what their rounding leaves.
+        least = 15 if dtype in ("bfloat16", "float16") else 1
+        l, s = (max(n, int(rng.choice([1, 2, 15, 16, 17, 63, 64, 65, 127, 129, 192, 193, 200, 257, 330]))) for n in (1, least))
+        left, right = (int(rng.choice([-1, 0, 1, 7, 31, 64, 65, 100, 400])) for _ in range(2))
+        width, depth = (int(rng.choice([8, 16, 40, 64, 72, 128, 136, 256])) for _ in range(2))
+        heads = (4, int(rng.choice([1, 2, 4])))
+        ours, theirs = operands((l, s), str(dtype), device, heads=heads, width=width, depth=depth)
+        taken, options = near_enough((l, s), (left, right)), {}
+        if rng.random() < 0.4:
+            mask = rng.random((2, 1, 1, s)) < 0.8
+            taken, options = taken & mask, {"attn_mask": mg.tensor(mask, device=device)}
+        try:
+            check(ours, reference(*theirs, taken=taken), str(dtype), window=(left, right), enable_gqa=True, **options)
+        except AssertionError as error:
+            raise AssertionError(f"{dtype} {(l, s)} {(left, right)} {(width, depth)} {heads} {list(options)}") from error
+
+
+@pytest.mark.parametrize(("sizes", "corner"), [((3, 70), (-1, 0)), ((70, 3), (-1, 0)), ((130, 131), (-1, 0))])
+def test_causal_biases(device, sizes, corner):
+    ours, theirs = operands(sizes, "float32", device)
+    lower = causal_lower_right(*sizes)
+    assert lower._materialize().tolist() == near_enough(sizes, corner).tolist()
+    check(ours, reference(*theirs, taken=near_enough(sizes, corner)), "float32", attn_mask=lower)
+    assert mg.equal(attend(*ours, attn_mask=lower), attend(*ours, window=(-1, 0)))
+    assert mg.equal(attend(*ours, attn_mask=lower, window=(5, 9)), attend(*ours, window=(5, 0)))
+    assert mg.equal(attend(*ours, attn_mask=causal_upper_left(*sizes)), attend(*ours, is_causal=True))
+
+
+def test_queries_without_keys_are_zeros(device):
+    """As FlashAttention's, and unlike PyTorch's causal_lower_right, which is NaN there."""
+    for dtype in ("float32", "bfloat16"):
+        (q, k, v), _ = operands((9, 4), dtype, device)
+        y = attend(q, k, v, window=(-1, 0))
+        assert not y[:, :, :5].detach().any().item() and y[:, :, 5:].detach().all().item()
+        (dq,) = mg.autograd.grad(y.float().sum(), [q])
+        assert not dq[:, :, :5].any().item() and dq.isfinite().all().item()
+
+
+@pytest.mark.parametrize(("sizes", "window"), [((40, 40), (5, 0)), ((9, 40), (-1, 0)), ((40, 9), (3, 2))])
+def test_windows_leave_out_the_same_weights(device, sizes, window):
+    """With dropout, and differentiated twice, beside all scores at once."""
+    q, k, v = (mg.randn(2, h, n, 8, dtype=mg.float64, device=device) for h, n in ((4, sizes[0]), (2, sizes[1]), (2, sizes[1])))
+    g = mg.randn(2, 4, sizes[0], 8, dtype=mg.float64, device=device)
+    mask = mg.tensor(near_enough(sizes, window), device=device)
+    for p in (0.0, 0.4):
+        found = []
+        for options in ({"window": window}, {"attn_mask": mask}):
+            mg.manual_seed(5)
+            given = [t.clone().requires_grad_() for t in (q, k, v)]
+            first = mg.autograd.grad((attend(*given, dropout_p=p, enable_gqa=True, **options) * g).sum(), given, create_graph=True)
+            found.append([*first, *mg.autograd.grad(sum(t.square().sum() for t in first), given)])
+        for ours, wanted in zip(*found):
+            mg.testing.assert_close(ours, wanted)
+
+
+@pytest.mark.parametrize("window", [(-1, 0), (300, 0), (100, 60), (0, -1)])
+@pytest.mark.parametrize("p", [0.0, 0.3])
+def test_windows_of_many_scores_go_block_by_block(device, window, p):
+    """A mask that is learned keeps attention from the kernel."""
+    sizes = (1500, 1900)
+    q, k, v = (mg.randn(1, 2, n, 8, dtype=mg.float64, device=device).requires_grad_() for n in (sizes[0], sizes[1], sizes[1]))
+    mask = mg.randn(1900, dtype=mg.float64, device=device).requires_grad_()
+    more = mg.tensor(np.where(near_enough(sizes, window), 0.0, -np.inf), device=device)
+    found = []
+    for options in ({"attn_mask": mask, "window": window}, {"attn_mask": mask + more}):
+        mg.manual_seed(9)
+        y = attend(q, k, v, dropout_p=p, **options)
+        found.append([y, *mg.autograd.grad(y.square().sum(), [q, k, v, mask])])
+    for ours, wanted in zip(*found):
+        mg.testing.assert_close(ours, wanted)
+
+
+def test_windows_of_examples(device):
+    q, k, v = (mg.randn(3, 2, n, 8, dtype=mg.float64, device=device) for n in (20, 33, 33))
+    of = lambda q, k, v: attend(q, k, v, window=(6, 1))  # noqa: E731
+    mg.testing.assert_close(mg.func.vmap(of)(q, k, v), of(q, k, v))
+
+
+def test_bounds_that_are_none():
+    q, k = mg.randn(1, 2, 4, 8), mg.randn(1, 2, 6, 8)
+    for window, text in [((1,), "two numbers"), ((1, 2, 3), "two numbers"), ((-2, 0), "from 0 on"), ((0, -7), r"got \(0, -7\)")]:
+        with pytest.raises(ValueError, match=text):
+            attend(q, k, k, window=window)
+        with pytest.raises(ValueError, match=text):
+            attend(q, k, k, attn_mask=causal_lower_right(4, 6), window=window)
+    with pytest.raises(ValueError, match="window or is_causal"):
+        attend(q, k, k, is_causal=True, window=(3, 0))
+    with pytest.raises(ValueError, match="CausalBias or is_causal"):
+        attend(q, k, k, attn_mask=causal_lower_right(4, 6), is_causal=True)
+    with pytest.raises(ValueError, match="does not fit"):
+        attend(q, k, k, attn_mask=causal_lower_right(4, 5))
+    with pytest.raises(ValueError, match="beside a window"):
+        attend(q, k, k, attn_mask=causal_upper_left(4, 6), window=(3, 0))
+    with pytest.raises(TypeError, match="CausalBias or None"):
+        attend(q, k, k, attn_mask="causal")
+
+
+# Sequences of several lengths, one after the other.
+
+
+def packed(lengths, dtype, device, heads=(4, 2), width=24, depth=16):
+    """Queries, keys and values of sequences, their offsets, and which keys which queries take."""
+    rng = np.random.default_rng(sum(map(sum, lengths)))
+    (l, s), (many, shared) = map(sum, zip(*lengths)), heads
+    shapes = [(l, many, width), (s, shared, width), (s, shared, depth)]
+    ours = [mg.tensor(rng.standard_normal(shape), dtype=getattr(mg, dtype), device=device).requires_grad_() for shape in shapes]
+    theirs = [t.detach().double().cpu().numpy().swapaxes(0, 1)[None] for t in ours]
+    cu = [np.concatenate([[0], np.cumsum(n)]) for n in zip(*lengths)]
+    return ours, theirs, cu
+
+
+def check_packed(lengths, dtype, device, window=(-1, -1), causal=False, **sizes):
+    ours, theirs, cu = packed(lengths, dtype, device, **sizes)
+    taken = np.zeros((ours[0].shape[0], ours[1].shape[0]), bool)
+    for i, n in enumerate(lengths):
+        bounds = (window[0], 0) if causal else window
+        taken[cu[0][i] : cu[0][i + 1], cu[1][i] : cu[1][i + 1]] = near_enough(n, bounds)
+    y, w, gradients = reference(*theirs, taken=taken)
+    offsets = [mg.tensor(c, dtype=mg.int32, device=device) for c in cu]
+    longest = [int(np.diff(c).max(initial=0)) for c in cu]
+    got = varlen_attn(*ours, *offsets, *longest, causal, window_size=window)
+    near(got, y[0].swapaxes(0, 1), dtype)
+    weight = mg.tensor(w[0].swapaxes(0, 1).copy(), dtype=got.dtype, device=got.device)
+    for create_graph in (False, True):
+        found = mg.autograd.grad(got, ours, weight, create_graph=create_graph, retain_graph=True)
+        for a, b in zip(found, gradients):
+            near(a, b[0].swapaxes(0, 1), dtype)
+
+
+PACKS = [
+    [(5, 5)],
+    [(1, 9), (1, 200), (1, 3)],
+    [(64, 64), (1, 1), (0, 5), (130, 70), (7, 0), (63, 65)],
+    [(20, 20)] * 12,
+    [(0, 0), (300, 260), (0, 0)],
+]
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("lengths", PACKS)
+@pytest.mark.parametrize(("window", "causal"), [((-1, -1), False), ((-1, -1), True), ((12, 3), False), ((0, -1), False)])
+def test_packed_sequences(device, lengths, window, causal, dtype):
+    check_packed(lengths, dtype, device, window, causal)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+@pytest.mark.parametrize("size", [32, 64, 96, 128, 192, 256])
+@pytest.mark.parametrize("causal", [False, True])
+def test_packed_heads(device, size, causal, dtype):
+    check_packed([(70, 70), (3, 3), (200, 200), (17, 40), (90, 12)], dtype, device, causal=causal, width=size, depth=size - 8)
+
+
+def test_packed_at_random(device):
+    rng = np.random.default_rng(17)
+    for _ in range(25 if device == "cpu" else 100):
+        dtype = str(rng.choice(["float64", "float32", "bfloat16", "float16"]))
+        lengths = [tuple(int(n) for n in rng.choice([0, 1, 2, 31, 64, 65, 100, 129, 200], 2)) for _ in range(int(rng.integers(1, 7)))]
+        if not all(map(sum, zip(*lengths))):
+            continue
+        window = tuple(int(n) for n in rng.choice([-1, -1, 0, 5, 64, 90], 2))
+        size = int(rng.choice([16, 64, 72, 128, 256]))
+        heads = (4, int(rng.choice([1, 2, 4])))
+        try:
+            check_packed(lengths, dtype, device, window, bool(rng.random() < 0.4), heads=heads, width=size, depth=size - 8)
+        except AssertionError as error:
+            raise AssertionError(f"{dtype} {lengths} {window} {size} {heads}") from error
+
+
+def test_gradients_of_gradients_of_packed_sequences(device):
+    lengths = [(5, 7), (3, 1), (0, 2), (6, 6)]
+    (q, k, v), _, cu = packed(lengths, "float64", device)
+    offsets = [mg.tensor(c, device=device) for c in cu]
+    each = [[slice(int(c[i]), int(c[i + 1])) for c in cu] for i in range(len(lengths))]
+
+    def one_by_one(q, k, v):
+        parts = [attend(q[a].permute(1, 0, 2), k[b].permute(1, 0, 2), v[b].permute(1, 0, 2), window=(4, 0), enable_gqa=True) for a, b in each]
+        return mg.cat([part.permute(1, 0, 2) for part in parts])
+
+    g, found = mg.randn(q.shape[0], 4, 16, dtype=mg.float64, device=device), []
+    for of in (lambda q, k, v: varlen_attn(q, k, v, *offsets, 6, 7, True, window_size=(4, -1)), one_by_one):
+        given = [t.detach().clone().requires_grad_() for t in (q, k, v)]
+        first = mg.autograd.grad((of(*given) * g).sum(), given, create_graph=True)
+        found.append([*first, *mg.autograd.grad(sum(t.square().sum() for t in first), given)])
+    for ours, wanted in zip(*found):
+        mg.testing.assert_close(ours, wanted)
+    batch = mg.stack([q, q * 2]).detach()
+    of = lambda q: varlen_attn(q, k, v, *offsets, 6, 7)  # noqa: E731
+    mg.testing.assert_close(mg.func.vmap(of)(batch), mg.stack([of(q) for q in batch]))
+
+
+def test_packed_offsets(device):
+    q = mg.randn(6, 2, 8, device=device)
+    at = lambda *n: mg.tensor(n, dtype=mg.int32, device=device)  # noqa: E731
+    # Offsets that fall or are too large are as if they did not.
+    assert mg.equal(varlen_attn(q, q, q, at(0, 4, 2, 90), at(0, 4, 2, 90), 6, 6), varlen_attn(q, q, q, at(0, 4, 4, 6), at(0, 4, 4, 6), 6, 6))
+    # Tokens beyond the last sequence take nothing.
+    assert not varlen_attn(q, q, q, at(0, 4), at(0, 4), 4, 4)[4:].any().item()
+    for offsets, text in [((at(0, 6), at(0, 3, 6)), "as many sequences"), ((q[0, 0], at(0, 6)), "integers"), ((at(0, 6)[None], at(0, 6)), "integers")]:
+        with pytest.raises(ValueError, match=text):
+            varlen_attn(q, q, q, *offsets, 6, 6)
+    with pytest.raises(ValueError, match="do not fit"):
+        varlen_attn(q, q[:, :1], q, at(0, 6), at(0, 6), 6, 6)
+    with pytest.raises(ValueError, match="heads"):
+        varlen_attn(q[0], q, q, at(0, 6), at(0, 6), 6, 6)
+    with pytest.raises(ValueError, match="from 0 on"):
+        varlen_attn(q, q, q, at(0, 6), at(0, 6), 6, 6, window_size=(-3, 0))
+    with pytest.raises(TypeError, match="floats of one dtype"):
+        varlen_attn(q, q.double(), q, at(0, 6), at(0, 6), 6, 6)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])

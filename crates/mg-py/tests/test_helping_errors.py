@@ -341,7 +341,7 @@ def test_a_leaf_that_is_changed():
         ("quantize_per_tensor", "no quantised tensors"),
         ("ao", "no quantised tensors"),
         ("quantization", "no quantised tensors"),
-        ("float8_e4m3fn", "float16 and bfloat16"),
+        ("float8_e4m3fnuz", "float8_e4m3fn and float8_e5m2"),
         ("package", "compiler and exporter"),
         ("mps", "devices are 'cpu' and 'cuda'"),
     ],

@@ -243,8 +243,11 @@ def test_ways_of_attention():
         return F.scaled_dot_product_attention(q, q, q)
 
     assert mg.equal(attend(), plain)
-    assert bias.causal_upper_left(2, 3).tolist() == [[True, False, False], [True, True, False]]
-    assert bias.causal_lower_right(2, 3).tolist() == [[True, True, False], [True, True, True]]
+    assert bias.causal_upper_left(2, 3)._materialize().tolist() == [[True, False, False], [True, True, False]]
+    assert bias.causal_lower_right(2, 3)._materialize("cpu").tolist() == [[True, True, False], [True, True, True]]
+    assert bias.causal_lower_right(3, 2)._materialize().tolist() == [[False, False], [True, False], [True, True]]
+    with pytest.raises(TypeError, match="CausalVariant"):
+        bias.CausalBias(1, 2, 3)
     with pytest.raises(RuntimeError, match="2 sizes"):
         bias.causal_upper_left(3)
 

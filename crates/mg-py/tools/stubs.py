@@ -285,11 +285,12 @@ def kinds() -> str:
 
 
 def main() -> int:
+    written = defined(PACKAGE / "functional.py") | defined(PACKAGE / "nn" / "attention" / "varlen.py")
     files = {
         PACKAGE / "_micrograd_rs.pyi": stubs(),
         PACKAGE / "_kinds.py": kinds(),
         PACKAGE / "_ops.py": functions(),
-        PACKAGE / "_nn_ops.py": functions_of("nn", "Operations that `nn.functional` has.", defined(PACKAGE / "functional.py")),
+        PACKAGE / "_nn_ops.py": functions_of("nn", "Operations that `nn.functional` has.", written),
         PACKAGE / "_linalg_ops.py": functions_of("linalg", "Operations that `linalg` has."),
         PACKAGE / "_windows_ops.py": functions_of("windows", "Operations that `signal.windows` has."),
         PACKAGE / "_special_ops.py": functions_of("special", "Operations that `special` has."),

@@ -268,8 +268,10 @@ impl To {
     /// A tensor as the operation takes it: integers, truth values and f64 stay.
     pub(crate) fn tensor(self, t: &Tensor) -> Tensor {
         let own = t.dtype();
-        let stays =
-            !own.is_float() || own == DType::F64 || own == self.dtype || t.device().is_cuda() != self.cuda;
+        let stays = own.float().is_none()
+            || own == DType::F64
+            || own == self.dtype
+            || t.device().is_cuda() != self.cuda;
         if stays {
             return t.clone();
         }

@@ -1,6 +1,7 @@
 //! Attention: by a kernel that never has all weights, or by products where something is done to them.
 
 mod blocks;
+mod packed;
 
 use super::{dropout, noise, wide};
 use crate::parts::shifted_exp_sum;
@@ -8,9 +9,10 @@ use crate::tensor::Tensor;
 use blocks::Scored;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Sources, same_device};
-use mg_kernels::library::{Attention, AttentionKind, Shaped, Thin};
+use mg_kernels::library::{Attention, AttentionKind, Shaped, Span, Thin};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
+pub(crate) use packed::PACKED_ATTENTION;
 
 const OP: &str = "scaled_dot_product_attention";
 
@@ -143,7 +145,7 @@ impl Operands {
     }
 
     /// By the kernel, which takes four axes and gives no gradient to a mask.
-    fn by_kernel(&self, scale: f64, causal: bool, thinned: Option<&Thinned>) -> Result<Option<Node>> {
+    fn by_kernel(&self, scale: f64, span: Span, thinned: Option<&Thinned>) -> Result<Option<Node>> {
         let rank = self.lead.rank() + 2;
         let learned = self.mask.as_ref().is_some_and(|m| m.is_tracked() && mg_graph::is_tracking());
         if rank > 4 || learned {
@@ -170,8 +172,14 @@ impl Operands {
         }
         let masked = self.mask.is_some();
         let left_out = thinned.map_or(0, |thinned| thinned.left_out);
-        let attention =
-            Attention { kind: AttentionKind::Forward, causal, masked, left_out, scale: scale.to_bits() };
+        let attention = Attention {
+            kind: AttentionKind::Forward,
+            span,
+            masked,
+            left_out,
+            ranges: None,
+            scale: scale.to_bits(),
+        };
         let operands: Vec<&Node> = operands.iter().collect();
         let shaped: Vec<Shaped> = operands.iter().map(|n| n.shaped()).collect();
         if thinned.is_some()
@@ -186,10 +194,10 @@ impl Operands {
     }
 
     /// By products and a softmax, with whatever is done to the weights.
-    fn composed(&self, scale: f64, causal: bool, thinned: Option<Thinned>) -> Result<Node> {
+    fn composed(&self, scale: f64, span: Span, thinned: Option<Thinned>) -> Result<Node> {
         let query = wide(&self.query);
         let (key, value, mask) = (wide(&self.key), wide(&self.value), self.mask.clone());
-        let scored = Scored { query, key, value, mask, thinned, scale, causal, from: 0 };
+        let scored = Scored { query, key, value, mask, thinned, scale, span, from: 0 };
         Ok(scored.answer()?.cast(self.query.dtype()))
     }
 }
@@ -212,21 +220,21 @@ fn heads(q: &Node, k: &Node) -> Result<Node> {
     k.reshape(one)?.expand(several)?.reshape(Shape::new(&sizes.with(rank - 3, to))?)
 }
 
-/// Scores of which only those stay that take part; of queries the first of which is at a position.
-fn masked(scores: &Node, causal: bool, mask: Option<&Node>, from: usize) -> Result<Node> {
+/// Scores of which only those stay that take part.
+fn masked(scores: &Node, span: Span, mask: Option<&Node>) -> Result<Node> {
     let never = scores.lit(f64::NEG_INFINITY);
     let [l, s] = last_two(scores.shape());
     let mut scores = scores.clone();
-    if causal {
-        let side = |n: usize, shape: [usize; 2]| {
-            Node::ramp(Shape::of(&[n]), scores.device()).reshape(Shape::of(&shape))
-        };
-        let mut queries = side(l, [l, 1])?;
-        if from > 0 {
-            queries = queries.add(&queries.lit(from as f64));
-        }
-        let taken = Node::apply(Row::Le, &[&side(s, [1, s])?, &queries]);
-        scores = taken.choose(&scores, &never);
+    let side =
+        |n: usize, shape: [usize; 2]| Node::ramp(Shape::of(&[n]), scores.device()).reshape(Shape::of(&shape));
+    let (queries, keys) = (side(l, [l, 1])?, side(s, [1, s])?);
+    let moved = |by: i64| if by == 0 { queries.clone() } else { queries.add(&queries.lit(by as f64)) };
+    let [behind, ahead] = span.bounds().map(i64::from);
+    if ahead < s as i64 - 1 {
+        scores = Node::apply(Row::Le, &[&keys, &moved(ahead)]).choose(&scores, &never);
+    }
+    if behind < l as i64 - 1 {
+        scores = Node::apply(Row::Le, &[&moved(-behind), &keys]).choose(&scores, &never);
     }
     Ok(match mask {
         // Added, as in PyTorch: a score that is no number stays none.
@@ -279,7 +287,10 @@ pub(crate) fn differentiable_vjp(
         None => None,
     };
     let scale = f64::from_bits(attention.scale);
-    let scores = masked(&queries.matmul(&swapped(&keys)?)?.scale(scale), attention.causal, mask.as_ref(), 0)?;
+    let mut scores = masked(&queries.matmul(&swapped(&keys)?)?.scale(scale), attention.span, mask.as_ref())?;
+    if let Some(at) = attention.ranges_at() {
+        scores = packed::within(&scores, &sources[at])?;
+    }
     let weights = weights(&scores)?;
     let thinned = |n: &Node| match words {
         Some(words) => {
@@ -304,11 +315,45 @@ pub(crate) fn differentiable_vjp(
     gradient.cast(sources[i].dtype()).reshape(*sources[i].shape()).map(Some)
 }
 
+/// Which keys queries take by their positions.
+fn spanned(given: &Operands, is_causal: bool, window: Option<&[isize]>) -> Result<Span> {
+    let fail = |text: String| Err(Error::new(OP, ErrorKind::Value(text)));
+    let Some(window) = window else {
+        return Ok(if is_causal { Span::CAUSAL } else { Span::ALL });
+    };
+    if is_causal {
+        return fail("takes a window or is_causal, not both: the window (left, 0) is causal".into());
+    }
+    let [left, right] = bounds(OP, Some(window))?;
+    // The last query stands at the last key.
+    let [queries, keys] = [&given.query, &given.key].map(|n| last_two(n.shape())[0] as i64);
+    let moved = |bound: Option<i64>, by: i64| bound.map(|bound| bound.saturating_add(by));
+    // Bounds that are not negative have a sum that is not.
+    Ok(Span::new(moved(left, queries - keys), moved(right, keys - queries)).unwrap_or(Span::ALL))
+}
+
+/// The bounds of a window, so many keys before a query's position and so many after it.
+fn bounds(op: &'static str, window: Option<&[isize]>) -> Result<[Option<i64>; 2]> {
+    let fail = |text: String| Err(Error::new(op, ErrorKind::Value(text)));
+    match window {
+        None => Ok([None; 2]),
+        Some(&[left, right]) if left.min(right) >= -1 => {
+            Ok([left, right].map(|n| (n >= 0).then_some(n as i64)))
+        }
+        Some(&[left, right]) => {
+            fail(format!("takes a window of numbers from 0 on, or -1 for no bound, got ({left}, {right})"))
+        }
+        Some(other) => fail(format!("takes a window of two numbers, left and right, got {}", other.len())),
+    }
+}
+
 #[operations(ATTENTION)]
 impl Tensor {
     /// Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
     /// values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
-    /// truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
+    /// truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position, counted from the
+    /// first key. A `window` of two numbers, `left` and `right`, leaves it the keys from so many before its position to so many after it, −1 being no bound; with fewer queries
+    /// than keys the last query stands at the last key (the lower right corner, as of a cache): `(-1, 0)` is causal then. Keys outside are not read. A mask may be beside it.
     /// A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, to the nearest of 2⁻¹⁶, and the others scaled by
     /// 1/(1 − that): which ones, does not depend on how they are computed. Scores never all lie in memory where there are many of them: with a mask that requires a gradient,
     /// or `dropout_p` on a GPU without kernels for it, they are computed some queries at a time, and again for gradients. With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
@@ -316,7 +361,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Shapes that do not fit; what are no floats of one dtype; a mask together with `is_causal`; a probability outside [0, 1]; unlike devices.
+    /// Shapes that do not fit; what are no floats of one dtype; a mask or a window together with `is_causal`; a window that is not of two numbers from −1 on; a probability outside
+    /// [0, 1]; unlike devices.
     #[surface(nn, keywords_from = "scale")]
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn scaled_dot_product_attention(
@@ -328,19 +374,21 @@ impl Tensor {
         #[default(false)] is_causal: bool,
         #[default(None)] scale: Option<f64>,
         #[default(false)] enable_gqa: bool,
+        #[default(None)] window: Option<&[isize]>,
     ) -> Result<Tensor> {
         let given = Operands::of(self, key, value, attn_mask, enable_gqa)?;
         if is_causal && given.mask.is_some() {
             let text = "takes a mask or is_causal, not both";
             return Err(Error::new(OP, ErrorKind::Value(text.into())));
         }
+        let span = spanned(&given, is_causal, window)?;
         dropout::check(OP, dropout_p)?;
         let e = last_two(given.query.shape())[1];
         let scale = scale.unwrap_or(1.0 / (e as f64).sqrt());
         let thinned = Thinned::drawn(&given.query, &given.lead, dropout_p)?;
-        let answer = match given.by_kernel(scale, is_causal, thinned.as_ref())? {
+        let answer = match given.by_kernel(scale, span, thinned.as_ref())? {
             Some(answer) => answer,
-            None => given.composed(scale, is_causal, thinned)?,
+            None => given.composed(scale, span, thinned)?,
         };
         Ok(Tensor::from_node(answer))
     }

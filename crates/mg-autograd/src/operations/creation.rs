@@ -63,7 +63,7 @@ pub(super) fn drawn_by(drawn: Tensor, by: &Tensor) -> Result<Tensor> {
 
 /// Refuses what cannot hold numbers between whole ones.
 fn floats(op: &'static str, t: &Tensor) -> Result<()> {
-    if t.dtype().is_float() { Ok(()) } else { Err(Error::new(op, takes_floats(t.dtype()))) }
+    if t.dtype().float().is_some() { Ok(()) } else { Err(Error::new(op, takes_floats(t.dtype()))) }
 }
 
 /// `−log(1 − u)`, of uniform numbers.
@@ -133,6 +133,9 @@ fn last_integer(dtype: DType) -> i128 {
 
 /// Refuses bounds of random integers that a dtype does not hold.
 fn check_range(op: &'static str, low: i64, high: i128, dtype: DType) -> Result<()> {
+    if dtype.is_narrow() {
+        return Err(dtype.not_computed(op));
+    }
     let (least, most) = match dtype.float() {
         Some(Float::F16) => (-65504, 65504),
         // They hold larger ones than there are.
@@ -334,7 +337,7 @@ impl Tensor {
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
         let dtype = dtype.unwrap_or_else(DType::default_float);
-        if !dtype.is_float() {
+        if dtype.float().is_none() {
             return Err(Error::new("randn", takes_floats(dtype)));
         }
         finished(normal(size, dtype, on(device)?, generator)?, requires_grad)
@@ -402,6 +405,9 @@ impl Tensor {
         if dtype.is_bool() {
             let text = "takes a dtype of numbers, got truth values";
             return Err(Error::new("randperm", ErrorKind::DType(text.into())));
+        }
+        if dtype.is_narrow() {
+            return Err(dtype.not_computed("randperm"));
         }
         let most = last_integer(dtype) + 1;
         if n as i128 > most {
@@ -487,7 +493,7 @@ impl Tensor {
         let z = match (&given[..], size) {
             ([], Some(size)) => {
                 let dtype = dtype.unwrap_or_else(DType::default_float);
-                if !dtype.is_float() {
+                if dtype.float().is_none() {
                     return Err(Error::new("normal", takes_floats(dtype)));
                 }
                 normal(size, dtype, on(device)?, generator)?

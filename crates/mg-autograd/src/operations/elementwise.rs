@@ -30,7 +30,7 @@ pub(super) fn binary(
 
 /// Operands as floats that are wide enough, and the dtype in which they meet.
 pub(super) fn floats<const N: usize>(op: &'static str, operands: [Operand; N]) -> Result<([Node; N], DType)> {
-    let dtype = DType::result_type(operands.iter().map(Operand::kind));
+    let dtype = DType::met(op, operands.iter().map(Operand::kind))?;
     // A number becomes a float at once, and not one of the integers first, which it may not fit.
     let dtype = if dtype.is_float() { dtype } else { DType::default_float() };
     Ok((joined_as(op, operands, dtype)?.map(|node| wide(&node)), dtype))
@@ -38,7 +38,7 @@ pub(super) fn floats<const N: usize>(op: &'static str, operands: [Operand; N]) -
 
 /// Operands in the dtype in which they meet. The first is a tensor.
 pub(super) fn joined<const N: usize>(op: &'static str, operands: [Operand; N]) -> Result<([Node; N], DType)> {
-    let dtype = DType::result_type(operands.iter().map(Operand::kind));
+    let dtype = DType::met(op, operands.iter().map(Operand::kind))?;
     Ok((joined_as(op, operands, dtype)?, dtype))
 }
 
@@ -87,6 +87,11 @@ fn extreme(row: Row, a: &Node, b: &Node) -> Node {
 
 fn is_nan(a: &Node) -> Node {
     Node::apply(Row::Ne, &[a, a])
+}
+
+/// Elements as floats of a dtype that has an infinity, and is computed with, to be asked what they are.
+fn with_infinity(t: &Tensor) -> Node {
+    if t.dtype().is_narrow() { t.node().cast(DType::F32) } else { float(t) }
 }
 
 fn infinity(like: &Node) -> Node {
@@ -294,7 +299,7 @@ impl Tensor {
     /// Whether elements are infinite.
     #[surface(integers, keeps_zero)]
     pub fn isinf(&self) -> Result<Tensor> {
-        let x = float(self);
+        let x = with_infinity(self);
         Ok(Tensor::from_node(x.map(Row::Abs).eq(&infinity(&x))))
     }
 
@@ -302,22 +307,21 @@ impl Tensor {
     #[surface(integers, keeps_zero)]
     pub fn isfinite(&self) -> Result<Tensor> {
         // Integers are, also those that no f16 holds.
-        let x = self.node();
-        let x = if x.dtype().is_float() { x } else { x.cast(DType::F64) };
+        let x = if self.dtype().is_float() { with_infinity(self) } else { self.node().cast(DType::F64) };
         Ok(Tensor::from_node(x.map(Row::Abs).lt(&infinity(&x))))
     }
 
     /// Whether elements are +∞.
     #[surface(integers)]
     pub fn isposinf(&self) -> Result<Tensor> {
-        let x = float(self);
+        let x = with_infinity(self);
         Ok(Tensor::from_node(x.eq(&infinity(&x))))
     }
 
     /// Whether elements are −∞.
     #[surface(integers)]
     pub fn isneginf(&self) -> Result<Tensor> {
-        let x = float(self);
+        let x = with_infinity(self);
         Ok(Tensor::from_node(x.eq(&x.lit(f64::NEG_INFINITY))))
     }
 
@@ -330,7 +334,7 @@ impl Tensor {
     /// Whether the sign is minus, also that of a zero and of NaN.
     #[surface(integers)]
     pub fn signbit(&self) -> Result<Tensor> {
-        let x = float(self);
+        let x = with_infinity(self);
         let one = x.lit(1.0);
         Ok(Tensor::from_node(Node::apply(Row::Copysign, &[&one, &x]).lt(&x.lit(0.0))))
     }
@@ -481,6 +485,9 @@ impl Tensor {
         #[default(None)] neginf: Option<f64>,
     ) -> Result<Tensor> {
         let x = self.node();
+        if x.dtype().is_narrow() {
+            return Err(x.dtype().not_computed("nan_to_num"));
+        }
         let largest = match x.dtype().float() {
             Some(Float::F64) => f64::MAX,
             Some(Float::F32) => f64::from(f32::MAX),
@@ -831,6 +838,9 @@ impl Tensor {
         if self.dtype() != other.dtype() {
             let text = format!("takes two tensors of one dtype, got {} and {}", self.dtype(), other.dtype());
             return Err(Error::new("isclose", ErrorKind::DType(text)));
+        }
+        if self.dtype().is_narrow() {
+            return Err(self.dtype().not_computed("isclose"));
         }
         if rtol < 0.0 || atol < 0.0 {
             let text = format!("takes tolerances that are not negative, got rtol {rtol} and atol {atol}");

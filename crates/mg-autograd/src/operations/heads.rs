@@ -193,8 +193,16 @@ impl Keys {
     fn attended(self, q: &Node, dropout: f64) -> Result<Node> {
         let mask = self.mask.filter(|_| !self.causal).map(Tensor::from_node);
         let [q, k, v] = [q.clone(), self.k, self.v].map(Tensor::from_node);
-        let attended =
-            q.try_scaled_dot_product_attention(&k, &v, mask.as_ref(), dropout, self.causal, None, false)?;
+        let attended = q.try_scaled_dot_product_attention(
+            &k,
+            &v,
+            mask.as_ref(),
+            dropout,
+            self.causal,
+            None,
+            false,
+            None,
+        )?;
         Ok(attended.node())
     }
 }

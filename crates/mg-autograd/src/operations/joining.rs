@@ -3,16 +3,16 @@
 use super::movement::{Axes, at_least, shape_of, wrong_shape, wrong_value};
 use crate::surface::Sections;
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape, normalize_axis};
+use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape, Standing, normalize_axis};
 use mg_graph::{Node, form};
 
 use mg_macros::operations;
 
 /// Nodes of tensors that are to lie beside each other, in the dtype in which they meet.
-fn met(tensors: &[Tensor]) -> Vec<Node> {
+fn met(op: &'static str, tensors: &[Tensor]) -> Result<Vec<Node>> {
     let nodes: Vec<Node> = tensors.iter().map(Tensor::node).collect();
-    let dtype = nodes.iter().map(Node::dtype).reduce(DType::promote).unwrap_or(DType::F32);
-    nodes.into_iter().map(|node| node.cast(dtype)).collect()
+    let dtype = DType::met(op, nodes.iter().map(|node| (node.dtype(), Standing::Dimensioned)))?;
+    Ok(nodes.into_iter().map(|node| node.cast(dtype)).collect())
 }
 
 /// Nodes one after the other along an axis, which counts from the end where it is negative.
@@ -37,7 +37,7 @@ fn joined_as(
 ) -> Result<Tensor> {
     let wide = tensors.iter().map(of).collect::<Result<Vec<_>>>()?;
     let rank = wide.first().map_or(1, Tensor::rank);
-    joined(&met(&wide), dim(rank))
+    joined(&met("cat", &wide)?, dim(rank))
 }
 
 /// So many parts may be asked for where most of them are empty.
@@ -233,7 +233,7 @@ impl Tensor {
     /// No tensors, shapes that differ off the axis, unlike devices.
     #[surface(function, alias = "concat", alias = "concatenate")]
     pub fn cat(tensors: &[Tensor], #[default(0)] dim: isize) -> Result<Tensor> {
-        joined(&met(tensors), dim)
+        joined(&met("cat", tensors)?, dim)
     }
 
     /// Tensors of one shape along a new axis, in the dtype in which they meet.
@@ -243,7 +243,7 @@ impl Tensor {
     /// No tensors, shapes that differ, unlike devices.
     #[surface(function)]
     pub fn stack(tensors: &[Tensor], #[default(0)] dim: isize) -> Result<Tensor> {
-        let nodes = met(tensors);
+        let nodes = met("stack", tensors)?;
         let rank = nodes.first().map_or(0, |node| node.shape().rank());
         let axis = normalize_axis(dim, rank + 1)?;
         if let Some(other) = nodes.iter().find(|node| node.shape() != nodes[0].shape()) {
@@ -311,7 +311,7 @@ impl Tensor {
         if flat.is_empty() {
             return Tensor::zeros(&[1, 0], DType::default_float());
         }
-        let nodes = met(&flat);
+        let nodes = met("block_diag", &flat)?;
         if let Some(node) = nodes.iter().find(|node| node.shape().rank() > 2) {
             return wrong_shape(format!("takes matrices, vectors and numbers, got shape {}", node.shape()));
         }

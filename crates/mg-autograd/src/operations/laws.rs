@@ -16,7 +16,7 @@ use std::f64::consts::SQRT_2;
 const PROPOSALS: usize = 8;
 
 fn floats(op: &'static str, t: &Tensor) -> Result<()> {
-    match t.dtype().is_float() {
+    match t.dtype().float().is_some() {
         true => Ok(()),
         false => Err(Error::new(op, ErrorKind::DType(format!("takes floats, got {}", t.dtype())))),
     }

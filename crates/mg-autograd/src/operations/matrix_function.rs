@@ -459,7 +459,7 @@ impl Tensor {
         let a = self.node();
         square("matrix_exp", a.shape())?;
         let dtype = a.dtype();
-        if !dtype.is_float() {
+        if dtype.float().is_none() {
             return Err(Error::new("matrix_exp", ErrorKind::DType(format!("takes floats, got {dtype}"))));
         }
         if a.shape().numel() == 0 {

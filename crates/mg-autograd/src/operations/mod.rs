@@ -32,6 +32,7 @@ mod pooling;
 mod recurrent;
 mod reduction;
 mod sampling;
+mod scaled;
 mod scan;
 mod search;
 mod segment;
@@ -44,7 +45,7 @@ mod window;
 
 pub(crate) use activation::ACTIVATIONS;
 pub(crate) use adaptive::ADAPTIVE_POOLING;
-pub(crate) use attention::{ATTENTION, differentiable_vjp};
+pub(crate) use attention::{ATTENTION, PACKED_ATTENTION, differentiable_vjp};
 pub(crate) use bessel::BESSEL;
 pub(crate) use convolution::CONVOLUTIONS;
 pub use convolution::Padding;
@@ -73,6 +74,7 @@ pub(crate) use pooling::POOLING;
 pub(crate) use recurrent::RECURRENT;
 pub(crate) use reduction::REDUCTIONS;
 pub(crate) use sampling::SAMPLING;
+pub use scaled::ScaledMm;
 pub(crate) use scan::SCANS;
 pub(crate) use search::SEARCHES;
 pub(crate) use segment::SEGMENTS;
@@ -189,7 +191,7 @@ fn noise(x: &Node, shape: Shape, dtype: DType) -> Result<Node> {
 /// Two operands as floats of one dtype whose shapes broadcast.
 fn meet(op: &'static str, a: &Tensor, b: &Tensor) -> Result<(Node, Node)> {
     let (a, b) = (a.node(), b.node());
-    let dtype = DType::result_type([kind(&a), kind(&b)]);
+    let dtype = DType::met(op, [kind(&a), kind(&b)])?;
     let dtype = if dtype.is_float() { dtype } else { DType::default_float() };
     if Shape::broadcast(a.shape(), b.shape()).is_none() {
         let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());

@@ -67,7 +67,7 @@ fn joint(row: Row, a: (DType, Standing), b: (DType, Standing)) -> Result<DType> 
         let text = "truth values are not subtracted; `^` says where they differ, `~` turns them over";
         return Err(Error::new("sub", ErrorKind::DType(text.into())));
     }
-    Ok(if a.0 == b.0 { a.0 } else { DType::result_type([a, b]) })
+    if a.0 == b.0 { Ok(a.0) } else { DType::met(row.name(), [a, b]) }
 }
 
 /// The row for operands of a joint dtype, and the dtype in which it takes them.
@@ -189,7 +189,7 @@ impl Tensor {
             let text = format!("takes a condition of truth values, got {}", condition.dtype());
             return Err(Error::new("where", ErrorKind::DType(text)));
         }
-        let dtype = DType::result_type([a.kind(), b.kind()]);
+        let dtype = DType::met("where", [a.kind(), b.kind()])?;
         for number in [&a, &b] {
             if let (Term::Int(v), Some((_, largest))) = (number, dtype.int_range())
                 && (i128::from(*v) > largest || i128::from(*v) < -largest - 1)

@@ -171,6 +171,7 @@ const TABLES: &[&[Operation]] = &[
     crate::ops::ROWS,
     crate::operations::ACTIVATIONS,
     crate::operations::ATTENTION,
+    crate::operations::PACKED_ATTENTION,
     crate::operations::BESSEL,
     crate::operations::CONVOLUTIONS,
     crate::operations::CREATION,

@@ -5,7 +5,9 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Device, Element, Result, Shape, bf16, f16, with_element, with_integer};
+use mg_device::{
+    DType, Device, Element, F8E4M3, F8E5M2, Result, Shape, bf16, f16, with_element, with_integer,
+};
 
 /// An element, exactly: floats of every width, integers of every width, truth values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +56,15 @@ impl Cell {
                 (_, DType::F16) => Cell::F(<f16 as Element>::from_f64(self.f()).to_f64()),
                 _ => Cell::F(<bf16 as Element>::from_f64(self.f()).to_f64()),
             },
+            DType::F8E4M3 => Cell::F(match self {
+                // Integers that are no doubles are far beyond the largest.
+                Cell::I(v) => F8E4M3::from_f64(rounded(v, 53, f64::MAX)).to_f64(),
+                _ => F8E4M3::from_f64(self.f()).to_f64(),
+            }),
+            DType::F8E5M2 => Cell::F(match self {
+                Cell::I(v) => rounded(v, 3, 57344.0),
+                _ => F8E5M2::from_f64(self.f()).to_f64(),
+            }),
             d if d.is_int() => {
                 let (least, largest) = d.int_range().unwrap();
                 Cell::I(match self {
@@ -395,6 +406,8 @@ pub fn special(dtype: DType) -> Vec<f64> {
             (f32::MAX as f64, f32::MIN_POSITIVE as f64, f32::from_bits(1) as f64, f32::EPSILON as f64)
         }
         DType::F16 => (65504.0, f64::powi(2.0, -14), f64::powi(2.0, -24), f64::powi(2.0, -10)),
+        DType::F8E4M3 => (448.0, f64::powi(2.0, -6), f64::powi(2.0, -9), 0.125),
+        DType::F8E5M2 => (57344.0, f64::powi(2.0, -14), f64::powi(2.0, -16), 0.25),
         _ => (bf16::MAX.to_f64(), f64::powi(2.0, -126), f64::powi(2.0, -133), f64::powi(2.0, -7)),
     };
     let one = [
@@ -477,6 +490,8 @@ pub fn ulps(a: f64, b: f64, dtype: DType) -> u64 {
         DType::F64 => ordered(v.to_bits(), 1 << 63),
         DType::F32 => ordered((v as f32).to_bits() as u64, 1 << 31),
         DType::F16 => ordered(f16::from_f64(v).to_bits() as u64, 1 << 15),
+        DType::F8E4M3 => ordered(F8E4M3::from_f64(v).to_bits() as u64, 1 << 7),
+        DType::F8E5M2 => ordered(F8E5M2::from_f64(v).to_bits() as u64, 1 << 7),
         _ => ordered(bf16::from_f64(v).to_bits() as u64, 1 << 15),
     };
     (place(a) - place(b)).unsigned_abs() as u64

@@ -411,7 +411,7 @@ fn gathering_takes_every_dtype_and_layout() {
 #[test]
 fn scattering_adds_in_every_dtype() {
     let mut rng = Rng(12);
-    for dtype in DType::ALL.into_iter().filter(|d| !d.is_bool()) {
+    for dtype in DType::computed().filter(|d| !d.is_bool()) {
         for (name, p) in layouts(&mut rng, dtype, Rng::moderate) {
             for axis in 0..3 {
                 let mut shape = p.a.shape.clone();

@@ -87,7 +87,7 @@ const RANKS: [(&[usize], &[usize]); 14] = [
 #[test]
 fn ranks_combine_as_in_numpy() {
     let mut rng = Rng(1);
-    for dtype in DType::ALL.into_iter().filter(|d| !d.is_bool()) {
+    for dtype in DType::computed().filter(|d| !d.is_bool()) {
         for (a, b) in RANKS {
             let (x, y) = (pair(&mut rng, a, dtype), pair(&mut rng, b, dtype));
             check(&format!("{dtype} {a:?} @ {b:?}"), &x, &y);

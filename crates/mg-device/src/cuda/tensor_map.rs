@@ -8,6 +8,8 @@ use smallvec::SmallVec;
 /// What the elements of a tensor are to the copy engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elements {
+    /// Copied as they are, one byte each.
+    U8,
     /// Copied as they are, two bytes each.
     F16,
     /// Copied as they are, two bytes each.
@@ -22,6 +24,7 @@ impl Elements {
     /// Bytes of one.
     pub fn size(self) -> usize {
         match self {
+            Elements::U8 => 1,
             Elements::F16 | Elements::BF16 => 2,
             Elements::F32 | Elements::TF32 => 4,
         }
@@ -30,6 +33,7 @@ impl Elements {
     /// `CUtensorMapDataType`.
     fn code(self) -> u32 {
         match self {
+            Elements::U8 => 0,
             Elements::F16 => 6,
             Elements::F32 => 7,
             Elements::BF16 => 9,

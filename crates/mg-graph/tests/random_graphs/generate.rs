@@ -90,7 +90,7 @@ pub fn case(seed: u64) -> Case {
         0 => vec![DType::F32],
         1 => vec![DType::F64, DType::F32],
         2 => vec![DType::F32, DType::F16, DType::BF16, DType::I32],
-        _ => DType::ALL.to_vec(),
+        _ => DType::computed().collect(),
     };
     let n = if large.is_some() { 3 + rng.below(8) } else { 2 + rng.below(22) };
     let limit = if large.is_some() { 150_000 } else { 600 };

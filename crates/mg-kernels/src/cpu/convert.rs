@@ -2,7 +2,7 @@
 
 use super::loops::{Isa, MapFn, by_isa};
 use crate::cell::Cell;
-use mg_device::{DType, Float};
+use mg_device::DType;
 
 #[inline(always)]
 unsafe fn map<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) -> R) {
@@ -16,13 +16,15 @@ unsafe fn map<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) ->
 }
 
 /// The conversion of tile values from one dtype to another: floats saturate to integers, integers wrap, as casts between
-/// integers do in PyTorch and NumPy. The result of a conversion to a half type is in f32, not yet rounded: [`round_loop`]
+/// integers do in PyTorch and NumPy. The result of a conversion to a half type, or to a float of eight bits, is in f32, not yet rounded: [`round_loop`]
 /// does that.
 pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
     macro_rules! to {
         ($A:ty) => {
             match to {
-                DType::F32 | DType::F16 | DType::BF16 => cast!($A, |v| v as f32),
+                DType::F32 | DType::F16 | DType::BF16 | DType::F8E4M3 | DType::F8E5M2 => {
+                    cast!($A, |v| v as f32)
+                }
                 DType::F64 => cast!($A, |v| v as f64),
                 DType::I64 => cast!($A, |v| v as i64),
                 DType::I32 => cast!($A, |v| v as i32),
@@ -44,7 +46,7 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
         };
     }
     let from = Cell::of(from);
-    if to.is_half() {
+    if to.is_rounded() {
         match from {
             Cell::F64 => return cast!(f64, |v| round_to_odd(v)),
             Cell::I64 => return cast!(i64, |v| round_to_odd(int_to_odd(v))),
@@ -146,6 +148,8 @@ pub fn round_loop(dtype: DType, isa: Isa) -> Option<RoundFn> {
     match dtype {
         DType::F16 => each!(round_f16),
         DType::BF16 => each!(round_bf16),
+        DType::F8E4M3 => Some(narrow::round_e4m3),
+        DType::F8E5M2 => Some(narrow::round_e5m2),
         DType::I16 => each!(|v: i32| v as i16 as i32),
         DType::I8 => each!(|v: i32| v as i8 as i32),
         DType::U16 => each!(|v: i32| v as u16 as i32),
@@ -208,6 +212,47 @@ pub(crate) fn bf16_from_f32(v: f32) -> u16 {
     (v.to_bits() >> 16) as u16
 }
 
+/// Floats of eight bits. Their loops are compiled once, for both: they are read and written once in a while, and not computed with.
+mod narrow {
+    use mg_device::Narrow;
+
+    unsafe fn values(dst: *mut u8, a: *const u8, n: usize, how: Narrow) {
+        // SAFETY: by the contract of `MapFn`.
+        unsafe { super::map(dst, a, n, |code: u8| how.value(code)) }
+    }
+
+    unsafe fn codes(dst: *mut u8, a: *const u8, n: usize, how: Narrow) {
+        // SAFETY: as above.
+        unsafe { super::map(dst, a, n, |v: f32| how.code(v)) }
+    }
+
+    unsafe fn round(dst: *mut u8, n: usize, how: Narrow) {
+        // SAFETY: by the contract of `RoundFn`, `dst` is valid for `n` cells.
+        for v in unsafe { std::slice::from_raw_parts_mut(dst.cast::<f32>(), n) } {
+            *v = how.value(how.code(*v));
+        }
+    }
+
+    macro_rules! of {
+        ($how:ident, $values:ident, $codes:ident, $round:ident) => {
+            pub unsafe fn $values(dst: *mut u8, a: *const u8, _: *const u8, _: *const u8, n: usize) {
+                // SAFETY: the caller keeps the contract of `MapFn`.
+                unsafe { values(dst, a, n, Narrow::$how) }
+            }
+            pub unsafe fn $codes(dst: *mut u8, a: *const u8, _: *const u8, _: *const u8, n: usize) {
+                // SAFETY: as above.
+                unsafe { codes(dst, a, n, Narrow::$how) }
+            }
+            pub unsafe fn $round(dst: *mut u8, n: usize) {
+                // SAFETY: the caller keeps the contract of `RoundFn`.
+                unsafe { round(dst, n, Narrow::$how) }
+            }
+        };
+    }
+    of!(E4M3, values_e4m3, codes_e4m3, round_e4m3);
+    of!(E5M2, values_e5m2, codes_e5m2, round_e5m2);
+}
+
 macro_rules! mapped {
     ($isa:expr, $f:expr) => {
         Some(
@@ -223,6 +268,8 @@ pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, f16_to_f32),
         DType::BF16 => mapped!(isa, bf16_to_f32),
+        DType::F8E4M3 => Some(narrow::values_e4m3),
+        DType::F8E5M2 => Some(narrow::values_e5m2),
         DType::I16 => mapped!(isa, |v: i16| v as i32),
         DType::I8 => mapped!(isa, |v: i8| v as i32),
         DType::U16 => mapped!(isa, |v: u16| v as i32),
@@ -231,12 +278,16 @@ pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     }
 }
 
-/// From f32 in a tile to a half type in memory, rounded on the way; `None` for other dtypes.
+/// From f32 in a tile to a float of fewer bits in memory, rounded on the way; `None` for other dtypes.
 pub fn narrow_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
-    match dtype.float() {
-        Some(Float::F16) => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
-        Some(Float::BF16) => mapped!(isa, |v: f32| bf16_from_f32(round_bf16(v))),
-        Some(Float::F64 | Float::F32) | None => None,
+    match dtype {
+        DType::F16 => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
+        DType::BF16 => mapped!(isa, |v: f32| bf16_from_f32(round_bf16(v))),
+        DType::F8E4M3 => Some(narrow::codes_e4m3),
+        DType::F8E5M2 => Some(narrow::codes_e5m2),
+        DType::F64 | DType::F32 | DType::Bool => None,
+        DType::I64 | DType::I32 | DType::I16 | DType::I8 => None,
+        DType::U64 | DType::U32 | DType::U16 | DType::U8 => None,
     }
 }
 
@@ -245,6 +296,8 @@ pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, f16_from_f32),
         DType::BF16 => mapped!(isa, bf16_from_f32),
+        DType::F8E4M3 => Some(narrow::codes_e4m3),
+        DType::F8E5M2 => Some(narrow::codes_e5m2),
         DType::I16 | DType::U16 => mapped!(isa, |v: i32| v as u16),
         DType::I8 => mapped!(isa, |v: i32| v as u8),
         DType::U32 => mapped!(isa, |v: i64| v as u32),
@@ -254,8 +307,10 @@ pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::loops::isa;
     use super::*;
     use half::{bf16, f16};
+    use mg_device::{F8E4M3, F8E5M2};
 
     #[test]
     fn floats_saturate_to_integers() {
@@ -274,6 +329,49 @@ mod tests {
         ];
         for v in edges.into_iter().flat_map(|v| [v, -v]).chain([f64::NAN, 9223372036854774784.0]) {
             assert_eq!((saturated_i64(v), saturated_i32(v)), (v as i64, v as i32), "{v}");
+        }
+    }
+
+    /// Loops over many are those of one, whatever their length.
+    #[test]
+    fn floats_of_eight_bits_agree_with_those_of_mg_device() {
+        let of = |dtype, v| {
+            if dtype == DType::F8E4M3 { F8E4M3::from_f32(v).to_bits() } else { F8E5M2::from_f32(v).to_bits() }
+        };
+        let value = |dtype, code| match dtype {
+            DType::F8E4M3 => F8E4M3::from_bits(code).to_f32().to_bits(),
+            _ => F8E5M2::from_bits(code).to_f32().to_bits(),
+        };
+        let halves =
+            (0..=u16::MAX).flat_map(|bits| [f16::from_bits(bits).to_f32(), bf16::from_bits(bits).to_f32()]);
+        let numbers: Vec<f32> = halves.chain((0..=u32::MAX).step_by(9973).map(f32::from_bits)).collect();
+        let all: Vec<u8> = (0..=u8::MAX).collect();
+        for dtype in [DType::F8E4M3, DType::F8E5M2] {
+            let (mut codes, mut rounded, mut values) =
+                (vec![0u8; numbers.len()], numbers.clone(), vec![0f32; 256]);
+            let (from, to) = (numbers.as_ptr().cast(), codes.as_mut_ptr());
+            // SAFETY: as long as they say.
+            unsafe {
+                store_loop(dtype, isa()).unwrap()(to, from, from, from, numbers.len());
+                round_loop(dtype, isa()).unwrap()(rounded.as_mut_ptr().cast(), numbers.len());
+                load_loop(dtype, isa()).unwrap()(
+                    values.as_mut_ptr().cast(),
+                    all.as_ptr(),
+                    all.as_ptr(),
+                    all.as_ptr(),
+                    256,
+                );
+            }
+            for (i, &v) in numbers.iter().enumerate() {
+                assert_eq!(
+                    (codes[i], rounded[i].to_bits()),
+                    (of(dtype, v), value(dtype, of(dtype, v))),
+                    "{dtype} {v}"
+                );
+            }
+            for code in all.iter().copied() {
+                assert_eq!(values[usize::from(code)].to_bits(), value(dtype, code), "{dtype} {code:#x}");
+            }
         }
     }
 

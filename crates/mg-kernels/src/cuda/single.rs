@@ -56,7 +56,10 @@ fn reduction(kind: ReduceKind, over: Over, dtype: DType) -> Program {
 pub fn programs(dtype: DType) -> Vec<(String, Program)> {
     let mut all = vec![];
     for &row in Row::ALL {
-        if row.operand(dtype) != dtype || (row.class() == RowClass::Logic && dtype != DType::Bool) {
+        if row.operand(dtype) != dtype
+            || (row.class() == RowClass::Logic && dtype != DType::Bool)
+            || (dtype.is_narrow() && !row.takes_narrow())
+        {
             continue;
         }
         all.push((format!("ew_{}_{dtype}", row.name()), elementwise(row, dtype, false)));
@@ -67,7 +70,7 @@ pub fn programs(dtype: DType) -> Vec<(String, Program)> {
     for to in DType::ALL.into_iter().filter(|&to| to != dtype) {
         all.push((format!("cast_{dtype}_{to}"), conversion(dtype, to)));
     }
-    for kind in ReduceKind::ALL {
+    for kind in ReduceKind::ALL.into_iter().filter(|_| !dtype.is_narrow()) {
         for (over, name) in [(Over::All, ""), (Over::Inner, "rows_"), (Over::Outer, "columns_")] {
             let name = format!("reduce_{name}{}_{dtype}", kind.name());
             all.push((name, reduction(kind, over, dtype)));

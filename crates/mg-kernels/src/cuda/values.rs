@@ -8,7 +8,7 @@ use super::ptx::{Kind, Op, Opnd, assign, imm, imm64, ins, op1, op2, op3, reg};
 use crate::cell::{Cell, by_cell};
 use crate::lane::{FloatLane, IntLane, Lane};
 use crate::rows::{self, Compare2, Float1, Float2, Integer2, Logic1, Logic2, Numeric1, Numeric2, Row};
-use mg_device::{DType, Float};
+use mg_device::{DType, Float, Narrow};
 
 /// The register that holds a value of a dtype.
 pub(crate) fn kind_of(dtype: DType) -> Kind {
@@ -142,9 +142,10 @@ fn zero(kind: Kind) -> Op {
     Op(kind, Opnd::Imm(0))
 }
 
-/// Conversion between dtypes: floats saturate to integers, integers wrap. The result of one to a half type is not rounded yet.
+/// Conversion between dtypes: floats saturate to integers, integers wrap. The result of one to a float of fewer bits than an f32
+/// has is not rounded yet.
 pub(crate) fn cast(from: DType, to: DType, a: Op) -> Op {
-    let half = to.is_half();
+    let half = to.is_rounded();
     let sign = if from.is_signed() || Cell::of(from) != Cell::U64 { "s" } else { "u" };
     match (kind_of(from), kind_of(to)) {
         (Kind::P, Kind::P) => a,
@@ -181,9 +182,10 @@ pub(crate) fn cast(from: DType, to: DType, a: Op) -> Op {
                     let word = op1(Kind::R, &format!("cvt.rzi.s32.{t}"), a);
                     op2(Kind::R, "min.s32", op2(Kind::R, "max.s32", word, imm(low)), imm(high))
                 }
-                DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => {
+                DType::F64 | DType::F32 | DType::F16 | DType::BF16 => {
                     unreachable!("no integer: see `kind_of`")
                 }
+                DType::F8E4M3 | DType::F8E5M2 | DType::Bool => unreachable!("no integer: see `kind_of`"),
             };
             select(is_nan(a), zero(whole.0), whole)
         }
@@ -215,6 +217,8 @@ fn wrapped(dtype: DType, a: Op) -> Op {
         | DType::F32
         | DType::F16
         | DType::BF16
+        | DType::F8E4M3
+        | DType::F8E5M2
         | DType::Bool => a,
     }
 }
@@ -243,8 +247,11 @@ fn with_last_bit(a: Op, bit: Op) -> Op {
     op1(Kind::F, "mov.b32", odd)
 }
 
-/// Brings the result of an instruction to a dtype that is narrower than its cell: half types are rounded, integers wrapped.
+/// Brings the result of an instruction to a dtype that is narrower than its cell: floats are rounded, integers wrapped.
 pub(crate) fn round(dtype: DType, a: Op) -> Op {
+    if let Some(how) = dtype.narrow() {
+        return round_narrow(how, a);
+    }
     match dtype.float() {
         Some(Float::F64 | Float::F32) => a,
         Some(Float::F16) => {
@@ -259,6 +266,62 @@ pub(crate) fn round(dtype: DType, a: Op) -> Op {
         None if dtype == DType::U8 => a,
         None => wrapped(dtype, a),
     }
+}
+
+/// A number as f32.
+fn constant(value: f32) -> Op {
+    op1(Kind::F, "mov.b32", imm(value.to_bits().into()))
+}
+
+// Floats of eight bits, by instructions that every GPU has: those that convert these floats came with capability 8.9.
+
+/// Nearest, ties to even, as f32: adding and taking away a number so far above rounds at the right place ([`Narrow::code`]).
+fn round_narrow(how: Narrow, a: Op) -> Op {
+    let bits = op1(Kind::R, "mov.b32", a);
+    let magnitude = op1(Kind::F, "mov.b32", op2(Kind::R, "and.b32", bits, imm(0x7fff_ffff)));
+    let exponent = op2(Kind::R, "and.b32", bits, imm(0x7f80_0000));
+    let exponent = op2(Kind::R, "max.u32", exponent, imm(i64::from(128 - how.bias) << 23));
+    let exponent = op2(Kind::R, "min.u32", exponent, imm(200 << 23));
+    // One and a half times the power of two.
+    let magic = op2(Kind::R, "add.u32", exponent, imm(i64::from(23 - how.fraction) << 23 | 0x0040_0000));
+    let magic = op1(Kind::F, "mov.b32", magic);
+    let rounded = op2(Kind::F, "add.rn.f32", magnitude, magic);
+    let rounded = op2(Kind::F, "sub.rn.f32", rounded, magic);
+    let is_beyond = op2(Kind::P, "setp.gt.f32", rounded, constant(how.most));
+    let result = select(Pred(is_beyond), constant(how.value(how.beyond)), rounded);
+    let sign = op2(Kind::R, "and.b32", bits, imm(0x8000_0000));
+    let signed = op2(Kind::R, "or.b32", op1(Kind::R, "mov.b32", result), sign);
+    op1(Kind::F, "mov.b32", signed)
+}
+
+/// The code, in a word, of an f32 that is such a number already.
+fn narrow_code(how: Narrow, a: Op) -> Op {
+    let bits = op1(Kind::R, "mov.b32", a);
+    let magnitude = op1(Kind::F, "mov.b32", op2(Kind::R, "and.b32", bits, imm(0x7fff_ffff)));
+    // Scaled so that its exponent is the code's, which makes subnormal numbers right.
+    let scaled = op2(Kind::F, "mul.rn.f32", magnitude, constant(f32::from_bits(how.bias << 23)));
+    let code = op2(Kind::R, "shr.u32", op1(Kind::R, "mov.b32", scaled), imm((23 - how.fraction).into()));
+    // Infinity and NaN, of which that is none: e4m3 has no infinity.
+    let is_infinite = Pred(op2(Kind::P, "setp.ge.u32", code, imm(0xff << how.fraction)));
+    let code = select(is_infinite, imm(how.special.into()), code);
+    let code = select(is_nan(a), imm(0x7f), code);
+    let sign = op2(Kind::R, "shr.u32", bits, imm(24));
+    let sign = op2(Kind::R, "and.b32", sign, imm(0x80));
+    op2(Kind::R, "or.b32", code, sign)
+}
+
+/// What a code, in a word, stands for.
+fn narrow_value(how: Narrow, code: Op) -> Op {
+    let magnitude = op2(Kind::R, "and.b32", code, imm(0x7f));
+    let shifted = op2(Kind::R, "shl.b32", magnitude, imm((23 - how.fraction).into()));
+    let above = constant(f32::from_bits((254 - how.bias) << 23));
+    let scaled = op2(Kind::F, "mul.rn.f32", op1(Kind::F, "mov.b32", shifted), above);
+    let is_special = Pred(op2(Kind::P, "setp.ge.u32", magnitude, imm(how.special.into())));
+    let special = op2(Kind::R, "or.b32", shifted, imm(0x7f80_0000));
+    let bits = select(is_special, special, op1(Kind::R, "mov.b32", scaled));
+    let sign = op2(Kind::R, "and.b32", code, imm(0x80));
+    let sign = op2(Kind::R, "shl.b32", sign, imm(24));
+    op1(Kind::F, "mov.b32", op2(Kind::R, "or.b32", bits, sign))
 }
 
 /// Nearest bf16, ties to even, in the upper half of a word.
@@ -448,7 +511,23 @@ fn elements_of(dtype: DType, words: Vec<Op>) -> Vec<Op> {
                 })
             })
             .collect(),
+        DType::F8E4M3 | DType::F8E5M2 => words
+            .into_iter()
+            .flat_map(|w| {
+                [0, 8, 16, 24].map(|from| of_code(dtype, op3(Kind::R, "bfe.u32", w, imm(from), imm(8))))
+            })
+            .collect(),
     }
+}
+
+/// What the code of a float of eight bits stands for.
+fn of_code(dtype: DType, code: Op) -> Op {
+    dtype.narrow().map_or(code, |how| narrow_value(how, code))
+}
+
+/// The code of an f32 that is a float of eight bits already.
+fn code_of(dtype: DType, value: Op) -> Op {
+    dtype.narrow().map_or(value, |how| narrow_code(how, value))
 }
 
 /// The element of 8 or 16 bits from a bit of a word on.
@@ -493,6 +572,11 @@ pub(crate) fn load(dtype: DType, address: Op, offset: i64, p: Option<Op>) -> Op 
             let bits = 8 * dtype.size();
             ins!("{guard}ld.global.{sign}{bits} {d}, [{address}+{offset}]");
             if dtype == DType::Bool { op2(Kind::P, "setp.ne.s32", d, imm(0)) } else { d }
+        }
+        DType::F8E4M3 | DType::F8E5M2 => {
+            let d = new(Kind::R);
+            ins!("{guard}ld.global.u8 {d}, [{address}+{offset}]");
+            of_code(dtype, d)
         }
         DType::F16 => {
             let d = new(Kind::H);
@@ -560,10 +644,11 @@ pub(crate) fn store_vector(dtype: DType, address: Op, offset: i64, values: &[Op]
                 op3(Kind::R, "mad.lo.u32", v[1], imm(1 << 16), low)
             })
             .collect(),
-        DType::I8 | DType::U8 | DType::Bool => values
+        DType::I8 | DType::U8 | DType::Bool | DType::F8E4M3 | DType::F8E5M2 => values
             .chunks(4)
             .map(|v| {
                 let byte = |v: Op| match dtype.is_signed() {
+                    true if dtype.is_narrow() => code_of(dtype, v),
                     true => op2(Kind::R, "and.b32", v, imm(0xff)),
                     false if dtype.is_bool() => as_number(v),
                     false => v,
@@ -593,6 +678,10 @@ pub(crate) fn store(dtype: DType, address: Op, offset: i64, value: Op, p: Option
         DType::Bool => {
             let byte = as_number(value);
             ins!("{guard}st.global.u8 [{address}+{offset}], {byte}");
+        }
+        DType::F8E4M3 | DType::F8E5M2 => {
+            let code = code_of(dtype, value);
+            ins!("{guard}st.global.u8 [{address}+{offset}], {code}");
         }
         DType::F16 => {
             let half = op1(Kind::H, "cvt.rn.f16.f32", value);

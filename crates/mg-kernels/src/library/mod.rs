@@ -19,6 +19,7 @@ pub mod pool;
 pub mod put;
 pub mod recurrent;
 pub mod resample;
+pub mod scaled;
 pub mod scan;
 pub mod search;
 pub mod sort;
@@ -37,7 +38,7 @@ use matmul::{Epilogue, Precision};
 use mg_device::{DType, Layout, Result, Shape};
 use std::ops::Range;
 
-pub use attention::{Attention, AttentionKind};
+pub use attention::{Attention, AttentionKind, Span};
 pub use blend::Blend;
 pub use compact::Compact;
 pub use conv::{Conv, ConvKind};
@@ -53,6 +54,7 @@ pub use pool::{Pool, PoolKind, Share};
 pub use put::Put;
 pub use recurrent::{Cell, Recurrent, RecurrentKind};
 pub use resample::Resample;
+pub use scaled::Scaled;
 pub use scan::{Scan, ScanKind};
 pub use search::Search;
 pub use sort::{Sort, SortKind};
@@ -313,6 +315,16 @@ pub trait Kernel: Copy {
     /// The parameters, so that two kernels with different ones differ.
     fn words(&self) -> [u64; 2];
 
+    /// Whether operands may be floats of eight bits: of one that moves elements, or says itself which it takes.
+    fn takes_narrow(&self) -> bool {
+        false
+    }
+
+    /// Another one of these, where two do not hold them.
+    fn more_words(&self) -> u64 {
+        0
+    }
+
     /// The shape and the dtype of the result.
     ///
     /// # Errors
@@ -485,7 +497,7 @@ macro_rules! library {
             }
 
             /// Which kernel it is, and its parameters.
-            pub fn words(&self) -> [u64; 3] {
+            pub fn words(&self) -> [u64; 4] {
                 #[derive(Clone, Copy)]
                 enum Number {
                     $($Name,)*
@@ -493,9 +505,14 @@ macro_rules! library {
                 match self {
                     $(Library::$Name(k) => {
                         let [a, b] = k.words();
-                        [Number::$Name as u64, a, b]
+                        [Number::$Name as u64, a, b, k.more_words()]
                     })*
                 }
+            }
+
+            /// See [`Kernel::takes_narrow`].
+            pub fn takes_narrow(&self) -> bool {
+                match self { $(Library::$Name(k) => k.takes_narrow()),* }
             }
 
             /// See [`Kernel::result`].
@@ -503,7 +520,12 @@ macro_rules! library {
             /// # Errors
             ///
             /// Operands that the kernel does not take.
+            #[track_caller]
             pub fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
+                let narrow = operands.iter().find(|x| x.dtype.is_narrow());
+                if let Some(x) = narrow.filter(|_| !self.takes_narrow()) {
+                    return Err(x.dtype.not_computed(self.called()));
+                }
                 match self { $(Library::$Name(k) => k.result(operands)),* }
             }
 
@@ -701,6 +723,8 @@ library! {
     Recurrent;
     /// Labels along the steps of a recording.
     Ctc;
+    /// Scaled products of floats of eight bits.
+    Scaled;
     /// How much labels surprise under the scores of a linear map.
     Surprise;
     /// Which weights of attention stay.

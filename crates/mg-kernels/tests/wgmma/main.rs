@@ -5,6 +5,7 @@
 //! To learn how a product is computed read docs/products.md, then `machine.rs`, then `product` below beside `compute` of matmul_wgmma.cuh.
 
 mod machine;
+mod span;
 
 use machine::{Matrix, Shared, Sums, Swizzle, THREADS, Tensor, held, held_alone, stmatrix};
 use mg_device::cuda::{Moved, TensorMap};

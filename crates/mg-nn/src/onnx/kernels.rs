@@ -82,6 +82,7 @@ pub(super) fn kernel(
         | Library::Recurrent(_)
         | Library::Ctc(_)
         | Library::Surprise(_)
+        | Library::Scaled(_)
         | Library::Search(_)
         | Library::Tally(_)
         | Library::Thin(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),
@@ -201,6 +202,9 @@ fn attended(graph: &mut Graph, attention: &Attention, x: &[Id], of: &[Shaped]) -
     if attention.left_out > 0 {
         return refuse("ONNX has no operator for attention that leaves weights out at random".into());
     }
+    if attention.ranges.is_some() {
+        return refuse("ONNX has no operator for attention of packed sequences".into());
+    }
     let (q, k, v) = (&of[0].shape, &of[1].shape, &of[2].shape);
     let mut shared = |x: Id, of: &Shape| {
         if of[1] == q[1] {
@@ -227,12 +231,20 @@ fn attended(graph: &mut Graph, attention: &Attention, x: &[Id], of: &[Shaped]) -
             }
         };
     }
-    if attention.causal {
-        let (one, all) = (graph.number(1.0, DType::F32)?, graph.shape(&[q[2], k[2]]));
-        let ones = graph.call("Expand", &[one, all]);
-        let past = graph.call_with("Trilu", &[ones], vec![("upper", Attribute::Int(0))]);
-        let past = graph.cast(past, DType::Bool);
-        scores = graph.call("Where", &[past, scores, never]);
+    let [behind, ahead] = attention.span.bounds().map(i64::from);
+    // Triangles of ones: up to so many after a query's position, and from so many before it on.
+    for (upper, by, bounds) in [(0, ahead, ahead < k[2] as i64 - 1), (1, -behind, behind < q[2] as i64 - 1)] {
+        if bounds {
+            let (one, all) = (graph.number(1.0, DType::F32)?, graph.shape(&[q[2], k[2]]));
+            let ones = graph.call("Expand", &[one, all]);
+            let mut inputs = vec![ones];
+            if by != 0 {
+                inputs.push(graph.number(by as f64, DType::I64)?);
+            }
+            let near = graph.call_with("Trilu", &inputs, vec![("upper", Attribute::Int(upper))]);
+            let near = graph.cast(near, DType::Bool);
+            scores = graph.call("Where", &[near, scores, never]);
+        }
     }
     let weights = graph.call_with("Softmax", &[scores], vec![("axis", Attribute::Int(-1))]);
     let means = graph.call("MatMul", &[weights, values]);

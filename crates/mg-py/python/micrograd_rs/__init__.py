@@ -89,6 +89,7 @@ from ._micrograd_rs import (
     zeros_like,
 )
 from ._micrograd_rs import bool as bool
+from ._micrograd_rs import _scaled_mm as _scaled_mm
 from ._dtypes import finfo, iinfo
 from ._names import Lazy as _Lazy, tell_why as _tell_why
 from ._kinds import *

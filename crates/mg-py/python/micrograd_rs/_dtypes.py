@@ -33,7 +33,8 @@ class finfo:
         fraction = self.bits - 1 - own._exponent_bits
         bias = 2 ** (own._exponent_bits - 1) - 1
         self.eps = 2.0**-fraction
-        self.max = (2.0 - self.eps) * 2.0**bias
+        # "fn": finite, so that the largest exponent is one of numbers, but for the last of these, which is none.
+        self.max = (2.0 - 2.0 * self.eps) * 2.0 ** (bias + 1) if own.name.endswith("fn") else (2.0 - self.eps) * 2.0**bias
         self.min = -self.max
         self.tiny = self.smallest_normal = 2.0 ** (1 - bias)
         # So many decimal digits are told apart: of 10 there are log10(2) bits.

@@ -110,6 +110,8 @@ float64: dtype
 float32: dtype
 float16: dtype
 bfloat16: dtype
+float8_e4m3fn: dtype
+float8_e5m2: dtype
 int64: dtype
 int32: dtype
 int16: dtype
@@ -9931,7 +9933,7 @@ def promote_types(type1: _DType, type2: _DType) -> _DTypeClass:
         type1: a dtype
         type2: another one
 
-    Errors: TypeError for what are no dtypes.
+    Errors: TypeError for what are no dtypes; DTypeError for one of eight bits and another, which meet in none.
 
     >>> mg.promote_types(mg.int64, mg.float16), mg.promote_types(mg.uint8, mg.int8)
     (micrograd_rs.float16, micrograd_rs.int16)
@@ -9944,7 +9946,7 @@ def result_type(tensor1: _Operand, tensor2: _Operand) -> _DTypeClass:
         tensor1: a tensor or a number
         tensor2: another one
 
-    Errors: TypeError for dtypes.
+    Errors: TypeError for dtypes; DTypeError for tensors of which one has floats of eight bits, and the other none of these.
 
     >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
     (micrograd_rs.float32, micrograd_rs.float16)
@@ -9957,7 +9959,7 @@ def result_type(*, tensor: Tensor, other: _Operand) -> _DTypeClass:
         tensor1: a tensor or a number
         tensor2: another one
 
-    Errors: TypeError for dtypes.
+    Errors: TypeError for dtypes; DTypeError for tensors of which one has floats of eight bits, and the other none of these.
 
     >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
     (micrograd_rs.float32, micrograd_rs.float16)
@@ -9970,7 +9972,7 @@ def result_type(*, scalar: _float, tensor: Tensor) -> _DTypeClass:
         tensor1: a tensor or a number
         tensor2: another one
 
-    Errors: TypeError for dtypes.
+    Errors: TypeError for dtypes; DTypeError for tensors of which one has floats of eight bits, and the other none of these.
 
     >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
     (micrograd_rs.float32, micrograd_rs.float16)
@@ -9983,7 +9985,7 @@ def result_type(*, scalar1: _float, scalar2: _float) -> _DTypeClass:
         tensor1: a tensor or a number
         tensor2: another one
 
-    Errors: TypeError for dtypes.
+    Errors: TypeError for dtypes; DTypeError for tensors of which one has floats of eight bits, and the other none of these.
 
     >>> mg.result_type(mg.tensor([1, 2]), 0.5), mg.result_type(mg.tensor([1.0], dtype=mg.float16), 0.5)
     (micrograd_rs.float32, micrograd_rs.float16)
@@ -10982,6 +10984,16 @@ def _linear_parameters(
 def _embedding_parameters(num_embeddings: _int, embedding_dim: _int, dtype: _DType | None) -> Tensor: ...
 def _embedding_renorm(table: Tensor, indices: Tensor, max_norm: _float, norm_type: _float) -> None: ...
 def _scale_grad_by_freq(table: Tensor, indices: Tensor) -> Tensor: ...
+def _scaled_mm(
+    input: Tensor,
+    mat2: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
+    out_dtype: _DType | None = None,
+    use_fast_accum: _bool = False,
+) -> Tensor: ...
 def _layer_norm_parameters(
     normalized_shape: Sequence[_int], eps: _float, affine: _bool, dtype: _DType | None
 ) -> tuple[Tensor | None, Tensor | None]: ...
@@ -14426,10 +14438,12 @@ def _nn_rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.333333333
     tensor([-5.5000, 24.0000])
     """
 
-def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = 0.0, is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:
+def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = 0.0, is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False, window: _Dims | None = None) -> Tensor:
     """Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
     values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
-    truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
+    truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position, counted from the
+    first key. A `window` of two numbers, `left` and `right`, leaves it the keys from so many before its position to so many after it, −1 being no bound; with fewer queries
+    than keys the last query stands at the last key (the lower right corner, as of a cache): `(-1, 0)` is causal then. Keys outside are not read. A mask may be beside it.
     A query that takes no key is answered with 0 (with NaN where a score is no number: a mask of truth values adds 0 or −∞). Weights are left out with probability `dropout_p`, to the nearest of 2⁻¹⁶, and the others scaled by
     1/(1 − that): which ones, does not depend on how they are computed. Scores never all lie in memory where there are many of them: with a mask that requires a gradient,
     or `dropout_p` on a GPU without kernels for it, they are computed some queries at a time, and again for gradients. With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
@@ -14443,20 +14457,58 @@ def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, 
             reverse of `MultiheadAttention`'s masks, which are True where it does not), or floats that are added to the
             scores; None is no mask
         dropout_p (float, default 0.0): the probability with which a weight becomes 0, whether anything trains or not
-        is_causal (bool, default False): whether each query takes the keys up to its own position alone; not together with
-            `attn_mask`
+        is_causal (bool, default False): whether each query takes the keys up to its own position alone, counted from the
+            first ones; not together with `attn_mask` or `window`
         scale (float, default None): what the scores are multiplied by; None is 1/√e
         enable_gqa (bool, default False): whether keys and values may have fewer heads (axis −3) than queries, each of which
             serves as many neighbouring heads
+        window (int or ints, default None): `(left, right)`: a query takes the keys from `left` before its position to
+            `right` after it alone, −1 being no bound; the last query stands at the last key
 
-    Errors: ValueError for shapes that do not fit, for a mask together with `is_causal`, for a probability outside [0, 1],
-    and for tensors on different devices; TypeError for queries, keys and values that are not floats of one dtype, and for a
-    mask of another dtype than theirs or truth values.
+    Errors: ValueError for shapes that do not fit, for a mask or a window together with `is_causal`, for a window that is
+    not of two numbers from −1 on, for a probability outside [0, 1], and for tensors on different devices; TypeError for
+    queries, keys and values that are not floats of one dtype, and for a mask of another dtype than theirs or truth values.
 
     >>> q = k = v = mg.eye(2)[None]
     >>> mg.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
     tensor([[[1.0000, 0.0000],
              [0.3302, 0.6698]]])
+    """
+
+def _nn_varlen_attn(input: Tensor, key: Tensor, value: Tensor, cu_seq_q: Tensor, cu_seq_k: Tensor, max_q: _int, max_k: _int, is_causal: _bool = False, *, scale: _float | None = None, window_size: _Dims | None = None) -> Tensor:
+    """Attention of sequences of several lengths, whose tokens lie one after the other: for queries `[l, heads, e]`, keys `[s, shared, e]` and values
+    `[s, shared, v]` the means `[l, heads, v]`, where each query takes keys of its own sequence. Sequence `i` has the queries from `cu_seq_q[i]` to `cu_seq_q[i + 1]`, and
+    the keys from `cu_seq_k[i]` to `cu_seq_k[i + 1]`: integers, which begin with 0. `max_q` and `max_k` are the most that one has. The last query of a sequence
+    stands at its last key: with `is_causal` it takes all, the one before it all but the last; `window_size` leaves a query the keys from so many before it to so many
+    after it, −1 being no bound. `shared` divides `heads`: each head of keys serves as many neighbouring ones of queries. A query without keys is answered with 0. Scores are never in memory, but
+    where a gradient is differentiated again, and then all of them; what belongs to other sequences is not multiplied, but for the tiles of keys at their
+    ends. Offsets that fall are taken as the largest so far, and those beyond the last token as its end.
+
+    Arguments:
+        input (tensor): the queries, `[l, heads, e]`; floats
+        key (tensor): the keys, `[s, shared, e]`, in the dtype of the queries; `shared` divides `heads`
+        value (tensor): the values, `[s, shared, v]`, in the dtype of the queries
+        cu_seq_q (tensor): where sequences begin among the queries, and the number of queries: integers `[n + 1]`
+        cu_seq_k (tensor): where sequences begin among the keys, and the number of keys: integers `[n + 1]`
+        max_q (int): how many queries a sequence has at most
+        max_k (int): how many keys a sequence has at most
+        is_causal (bool, default False): whether a query takes the keys up to its own position alone; the last query of a
+            sequence stands at its last key
+        scale (float, default None): what the scores are multiplied by; None is 1/√e
+        window_size (int or ints, default None): `(left, right)`: a query takes the keys from `left` before its position to
+            `right` after it alone, −1 being no bound
+
+    Errors: ValueError for shapes that do not fit, for offsets that are no integers or are of unlike numbers of sequences,
+    for a window that is not of two numbers from −1 on, and for tensors on different devices; TypeError for queries, keys
+    and values that are not floats of one dtype.
+
+    >>> q = k = v = mg.eye(4)[:, None]
+    >>> ends = mg.tensor([0, 1, 4])
+    >>> mg.nn.attention.varlen.varlen_attn(q, k, v, ends, ends, 3, 3, is_causal=True)[:, 0]
+    tensor([[1.0000, 0.0000, 0.0000, 0.0000],
+            [0.0000, 1.0000, 0.0000, 0.0000],
+            [0.0000, 0.3775, 0.6225, 0.0000],
+            [0.0000, 0.2741, 0.2741, 0.4519]])
     """
 
 def _special_bessel_j0(input: Tensor) -> Tensor:

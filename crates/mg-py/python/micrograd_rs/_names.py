@@ -96,7 +96,7 @@ _ABSENT = (
     (("complex", "cfloat", "cdouble", "chalf", "bcomplex", "view_as_complex", "view_as_real", "polar", "imag"), "there are no complex numbers here"),
     (("sparse", "spmm", "hspmm", "smm", "sspaddmm"), "there are no sparse tensors here"),
     (("quantiz", "qint", "quint", "qscheme", "per_tensor_", "per_channel_", "fake_quantize", "dequantize", "ao"), "there are no quantised tensors here"),
-    (("float8", "float4"), "dtypes of less than 16 bits are not here: float16 and bfloat16 are"),
+    (("float8", "float4"), "of floats with less than 16 bits float8_e4m3fn and float8_e5m2 are here"),
     (("nested", "masked"), "tensors are of one shape and have all their elements: nn.utils.rnn.pad_sequence and where() do what is done with others"),
     (("export", "library", "overrides", "package", "ops", "classes", "_dynamo", "_inductor"), "it is of PyTorch's compiler and exporter: compile(), onnx.export() and save() are what there is"),
     (("mps", "xpu", "mtia", "hip", "rocm"), "devices are 'cpu' and 'cuda'"),

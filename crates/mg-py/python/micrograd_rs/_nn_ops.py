@@ -255,3 +255,4 @@ threshold = _rs._nn_threshold
 threshold_ = _rs._nn_threshold_
 triplet_margin_loss = _rs._nn_triplet_margin_loss
 unfold = _rs._nn_unfold
+varlen_attn = _rs._nn_varlen_attn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing as _typing
 from collections.abc import Callable as _Callable
 from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
@@ -14,6 +15,10 @@ from ._names import Lazy as _Lazy
 from ._nn_ops import *
 from ._nn_ops import pairwise_distance as _pairwise_distance
 from ._ops import *
+from ._scaled import *
+
+if _typing.TYPE_CHECKING:
+    from .nn.attention.bias import CausalBias as _CausalBias
 
 __all__ = [
     "conv_tbc",
@@ -34,6 +39,7 @@ __all__ = [
     "upsample_bilinear",
     "upsample_nearest",
 ]
+__all__ += ["ScalingType", "SwizzleType", "scaled_mm"]
 __all__ += _ops.__all__
 __all__ += _nn_ops.__all__
 
@@ -157,15 +163,18 @@ def scaled_dot_product_attention(
     query: _Tensor,
     key: _Tensor,
     value: _Tensor,
-    attn_mask: _Tensor | None = None,
+    attn_mask: _Tensor | _CausalBias | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
+    *,
+    window: tuple[int, int] | None = None,
 ) -> _Tensor:
     """Attention (Vaswani et al., 2017): the means `[…, l, v]` of the values by weights `softmax(scale · q kᵀ + mask)`.
 
-    A query that takes no key is answered with 0. The weights that `dropout_p` leaves are scaled by 1/(1 − `dropout_p`).
+    With `is_causal`, a `CausalBias` or a `window` the keys that a query does not take are not read: a window of 256 keys takes about the time of 256 keys. A query that
+    takes no key is answered with 0, where PyTorch's answer is NaN. The weights that `dropout_p` leaves are scaled by 1/(1 − `dropout_p`).
 
     Arguments:
         query: the queries, `[…, l, e]`; floats
@@ -173,23 +182,55 @@ def scaled_dot_product_attention(
         value: the values, `[…, s, v]`, in the dtype of the queries
         attn_mask: what broadcasts to `[…, l, s]`: truth values, **True where a query takes a key**, or floats that are added to the scores; None is no mask.
             The masks of `nn.MultiheadAttention`, and of the layers that are made of it, are the other way round: True where a key is left out. Pass `~mask`
-            from one to the other
+            from one to the other. `nn.attention.bias.causal_lower_right(l, s)` and `causal_upper_left(l, s)` are bounds, no tensors
         dropout_p: the probability with which a weight becomes 0, whether anything trains or not: pass 0 outside of training
-        is_causal: whether each query takes the keys up to its own position alone; not together with `attn_mask`
+        is_causal: whether each query takes the keys up to its own position alone, counted from the first query and the first key; not together with `attn_mask` or `window`
         scale: what the scores are multiplied by; None is 1/√e
         enable_gqa: whether keys and values may have fewer heads (axis −3) than queries: each of theirs then serves as many neighbouring heads of the queries
+        window: `(left, right)`: a query takes the keys from `left` before its position to `right` after it alone, −1 being no bound; the last query stands at the last
+            key, as FlashAttention's `window_size` has it, so that `(-1, 0)` is `causal_lower_right` and `(255, 0)` the last 256 keys. A mask or a `causal_lower_right` beside it
+            leaves what both leave
 
-    Errors: ValueError for shapes that do not fit, for a mask together with `is_causal`, for a probability outside [0, 1], and for tensors on different
-    devices; TypeError for queries, keys and values that are not floats of one dtype, and for a mask of another dtype than theirs or truth values.
+    Errors: ValueError for shapes that do not fit, for a mask or a window together with `is_causal`, for a `causal_upper_left` beside a window, for a bias of other numbers of
+    queries and keys, for a window that is not of two numbers from −1 on, for a probability outside [0, 1], and for tensors on different devices; TypeError for queries, keys and values that are not floats of one dtype, and for a mask of another dtype than theirs or truth values.
 
     >>> q = k = v = mg.eye(2)[None]
     >>> mg.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
     tensor([[[1.0000, 0.0000],
              [0.3302, 0.6698]]])
+    >>> mg.nn.functional.scaled_dot_product_attention(q[:, 1:], k, v, window=(0, 0))
+    tensor([[[0., 1.]]])
     """
+    mask = attn_mask
+    if mask is not None and not isinstance(mask, _Tensor):
+        is_causal, window = _bounds(mask, query, key, is_causal, window)
+        mask = None
     return _nn_ops.scaled_dot_product_attention(
-        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+        query, key, value, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa, window=window
     )
+
+
+def _bounds(
+    bias: _CausalBias, query: _Tensor, key: _Tensor, is_causal: bool, window: tuple[int, int] | None
+) -> tuple[bool, tuple[int, int] | None]:
+    """What a causal bias says, as `is_causal` and `window`."""
+    from .nn.attention.bias import CausalBias, CausalVariant
+
+    name = "scaled_dot_product_attention"
+    if not isinstance(bias, CausalBias):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{name}: takes a tensor, a CausalBias or None as attn_mask, got {type(bias).__name__}")
+    if is_causal:
+        raise ValueError(f"{name}: takes a CausalBias or is_causal, not both")
+    if len(query.shape) >= 2 and len(key.shape) >= 2 and bias.shape != (query.shape[-2], key.shape[-2]):
+        raise ValueError(f"{name}: {bias} does not fit queries of shape {query.shape} and keys of shape {key.shape}")
+    if bias.variant is CausalVariant.UPPER_LEFT:
+        if window is not None:
+            raise ValueError(f"{name}: takes causal_lower_right beside a window, whose last query stands at the last key, got {bias}")
+        return True, None
+    if window is None:
+        return False, (-1, 0)
+    # What is no window is refused where it is taken.
+    return False, (window[0], 0) if len(window) == 2 and window[1] >= -1 else window
 
 
 def triplet_margin_with_distance_loss(

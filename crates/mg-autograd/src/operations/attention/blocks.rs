@@ -7,6 +7,7 @@ use crate::transform::is_tracing;
 use mg_device::Result;
 use mg_graph::Node;
 use mg_kernels::Rules;
+use mg_kernels::library::Span;
 use std::ops::Range;
 
 /// Bytes of scores in a block: what stays in a processor's caches, or what keeps a GPU busy. As many times that is [many](Scored::is_large).
@@ -26,8 +27,9 @@ pub(super) struct Scored {
     pub(super) mask: Option<Node>,
     pub(super) thinned: Option<Thinned>,
     pub(super) scale: f64,
-    pub(super) causal: bool,
-    /// The position of the first query.
+    /// Which keys a query takes, counted from the first ones of both.
+    pub(super) span: Span,
+    /// The position of the first query among all, which numbers of weights go by.
     pub(super) from: usize,
 }
 
@@ -43,7 +45,7 @@ impl Scored {
     fn at_once(&self) -> Result<Node> {
         let (key, value) = (heads(&self.query, &self.key)?, heads(&self.query, &self.value)?);
         let scores = self.query.matmul(&swapped(&key)?)?.scale(self.scale);
-        let mut weights = weights(&masked(&scores, self.causal, self.mask.as_ref(), self.from)?)?;
+        let mut weights = weights(&masked(&scores, self.span, self.mask.as_ref())?)?;
         if let Some(thinned) = &self.thinned {
             weights = thinned.of(&weights, self.from)?;
         }
@@ -98,15 +100,23 @@ impl Scored {
         joined(&answers, 0)
     }
 
+    /// The keys that some queries take, one at least. Where weights are left out they begin with the first, as the numbers of weights do.
+    fn taken(&self, queries: Range<usize>, keys: usize) -> Range<usize> {
+        let taken = self.span.met(queries, keys);
+        let first = if self.thinned.is_some() { 0 } else { taken.start.min(keys.saturating_sub(1)) };
+        first..taken.end.max(keys.min(first + 1))
+    }
+
     /// How many queries from a position on make a block.
     fn rows(&self, from: usize) -> usize {
         let keys = last_two(self.key.shape())[0].max(1);
         let scores = self.block() / (self.row() / keys).max(1);
-        // The first of causal ones take few keys: blocks are of about one size, so that one's memory is the next one's.
-        let first = from as f64;
-        let causal = ((first * first + 4.0 * scores as f64).sqrt() - first) / 2.0;
+        // Where a query takes some keys alone, those of a block take as many and one for each of them: blocks are of about one size, so that one's memory is the
+        // next one's.
+        let first = self.taken(from..from + 1, keys).len().saturating_sub(1) as f64;
+        let near = ((first * first + 4.0 * scores as f64).sqrt() - first) / 2.0;
         let rows = scores / keys;
-        if self.causal { rows.max(causal as usize) } else { rows }.max(LEAST)
+        if self.span.is_all() { rows } else { rows.max(near as usize) }.max(LEAST)
     }
 
     /// Computes a block now, and again where its gradient is asked for.
@@ -141,7 +151,7 @@ impl Scored {
     /// Some queries, and the keys that they may take.
     fn queries(&self, at: Range<usize>) -> Result<Scored> {
         let (rank, keys) = (self.query.shape().rank(), last_two(self.key.shape())[0]);
-        let taken = 0..if self.causal { keys.min(self.from + at.end) } else { keys };
+        let taken = self.taken(at.clone(), keys);
         let of_scores =
             |n: &Node| part_of_scores(&part_of_scores(n, rank, rank - 2, &at)?, rank, rank - 1, &taken);
         Ok(Scored {
@@ -150,6 +160,7 @@ impl Scored {
             value: part(&self.value, rank - 2, &taken)?,
             mask: self.mask.as_ref().map(of_scores).transpose()?,
             thinned: self.thinned.clone(),
+            span: self.span.counted_from(at.start, taken.start),
             from: self.from + at.start,
             ..*self
         })

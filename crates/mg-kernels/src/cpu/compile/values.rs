@@ -210,14 +210,14 @@ impl Compiler<'_> {
         dst
     }
 
-    /// What a value is a conversion of, where it is one from f32 to a half type that nobody wants but one output: it is converted on the
+    /// What a value is a conversion of, where it is one from f32 to a float of fewer bits that nobody wants but one output: it is converted on the
     /// way there.
     fn narrowed(&self, v: Val) -> Option<Val> {
         let value = self.program.values[v as usize];
         let Inst::Cast(a) = value.inst else { return None };
         let wanted = |other: Val| self.program.args(other).any(|a| a == v);
         let outputs = self.program.outputs.iter().filter(|o| o.0 == v);
-        let is_alone = value.dtype.is_half()
+        let is_alone = value.dtype.is_rounded()
             && self.dtype(a) == DType::F32
             && (self.class(v), self.class(a)) == (Class::Full, Class::Full)
             && outputs.clone().count() == 1

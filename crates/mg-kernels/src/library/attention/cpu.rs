@@ -1,6 +1,6 @@
 //! Attention on the CPU: blocks of queries against blocks of keys, multiplied as matrices.
 
-use super::{Attention, AttentionKind, Heads, Sizes};
+use super::{Attention, AttentionKind, Heads, Sizes, Span};
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::softmax::{Real, convert, convert_back, largest, weighed};
 use crate::cpu::library::{Shared, copy_strided, fill_zero};
@@ -12,6 +12,7 @@ use crate::library::thin::{self, Thin};
 use crate::math;
 use mg_device::{Buffer, DType, Float, Layout, Shape};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Queries of a block.
 const QUERIES: usize = 64;
@@ -94,7 +95,9 @@ fn is_lines(layout: &Layout) -> bool {
 #[derive(Clone, Copy)]
 struct Call<T> {
     s: Sizes,
-    causal: bool,
+    span: Span,
+    /// Of queries, in place of the span.
+    ranges: Option<*const [i32; 2]>,
     scale: T,
     q: Lines<T>,
     k: Lines<T>,
@@ -148,9 +151,30 @@ impl<T: Real> Call<T> {
         head / s.heads * s.shared + head % s.heads / (s.heads / s.shared)
     }
 
-    /// Of `n` keys from one on, how many a query takes.
-    fn taken(&self, row: usize, from: usize, n: usize) -> usize {
-        if self.causal { (row + 1).saturating_sub(from).min(n) } else { n }
+    /// The keys that a query takes.
+    fn keys(&self, row: usize) -> Range<usize> {
+        match self.ranges {
+            None => self.span.keys(row, self.s.keys),
+            Some(ranges) => {
+                // SAFETY: there is a range for each query.
+                let [begin, end] =
+                    unsafe { *ranges.add(row) }.map(|at| (at.max(0) as usize).min(self.s.keys));
+                begin.min(end)..end
+            }
+        }
+    }
+
+    /// Which of `n` keys from one on a query takes.
+    fn taken(&self, row: usize, from: usize, n: usize) -> Range<usize> {
+        let keys = self.keys(row);
+        let end = keys.end.saturating_sub(from).min(n);
+        keys.start.saturating_sub(from).min(end)..end
+    }
+
+    /// The keys that some queries take, from a multiple of 8 on, as the numbers of weights go by eights.
+    fn met(&self, queries: Range<usize>) -> Range<usize> {
+        let keys = self.keys(queries.start).start..self.keys(queries.end - 1).end;
+        if keys.is_empty() { keys } else { keys.start / 8 * 8..keys.end }
     }
 }
 
@@ -163,7 +187,7 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
     let Some(first) = operands.first() else { return };
     let dtype = first.dtype;
     let [_, begin, _] = attention.line(s, dtype);
-    let mut operands: SmallVec<[Operand; 7]> = operands.iter().copied().collect();
+    let mut operands: SmallVec<[Operand; 9]> = operands.iter().copied().collect();
     let (mut sums, mut results) = (out.wrapping_add(begin * dtype.size()), SmallVec::<[Heads; 3]>::new());
     match attention.kind {
         AttentionKind::Forward => results.push(s.means()),
@@ -177,7 +201,7 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
     }
     // Half types are converted as they lie one after the other, and a mask's rows are counted so.
     let half = dtype.is_half();
-    let mut copies: SmallVec<[Buffer; 8]> = SmallVec::new();
+    let mut copies: SmallVec<[Buffer; 10]> = SmallVec::new();
     let mut room = |bytes: usize| {
         copies.push(scratch::block(bytes));
         copies.last().map_or(std::ptr::null_mut(), Buffer::as_mut_ptr)
@@ -229,7 +253,8 @@ unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: 
         }
         let call = Call {
             s: *s,
-            causal: attention.causal,
+            span: attention.span,
+            ranges: ranges(attention, operands),
             scale: f64::from_bits(attention.scale) as f32,
             q: Lines::dense(at, given[0]),
             k: Lines::dense(at.add(n), given[1]),
@@ -262,6 +287,11 @@ unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: 
     }
 }
 
+/// The ranges of queries, where there are some.
+fn ranges(attention: &Attention, operands: &[Operand]) -> Option<*const [i32; 2]> {
+    Some(operands.get(attention.ranges_at()?)?.first().cast())
+}
+
 fn mask<T>(attention: &Attention, operands: &[Operand]) -> Mask<T> {
     match (attention.masked, operands.get(3)) {
         (true, Some(mask)) if mask.dtype == DType::Bool => Mask::Bool(mask.first()),
@@ -280,7 +310,8 @@ unsafe fn call<T: Real>(
 ) {
     let call = Call {
         s: *s,
-        causal: attention.causal,
+        span: attention.span,
+        ranges: ranges(attention, operands),
         scale: T::of(f64::from_bits(attention.scale)),
         q: Lines::of(&operands[0]),
         k: Lines::of(&operands[1]),
@@ -392,6 +423,17 @@ unsafe fn thinned<T: Real>(row: *mut T, factors: &[T]) {
     }
 }
 
+/// A row of `across` numbers is 0 but for some of them.
+#[inline(always)]
+unsafe fn nothing_outside<T: Real>(row: *mut T, taken: Range<usize>, across: usize) {
+    for part in [0..taken.start, taken.end..across] {
+        for j in part {
+            // SAFETY: the caller's row has so many elements.
+            unsafe { row.add(j).write(T::ZERO) };
+        }
+    }
+}
+
 #[inline(always)]
 unsafe fn soften<T: Real>(b: &Softened<'_, T>) {
     let [rows, across] = b.size;
@@ -402,18 +444,17 @@ unsafe fn soften<T: Real>(b: &Softened<'_, T>) {
         unsafe {
             let row = b.scores.add(i * across);
             let state = &mut *b.rows.add(i);
-            scored(row, taken, b.call.scale, b.call.mask(b.head, query).add(b.from[1]));
-            let found = largest(row, taken);
+            let (own, n) = (row.add(taken.start), taken.len());
+            scored(own, n, b.call.scale, b.call.mask(b.head, query).add(b.from[1] + taken.start));
+            let found = largest(own, n);
             let top = if found > state.top { found } else { state.top };
             // Where nothing was taken yet there is nothing to subtract.
             let shift = if top > T::LEAST { top } else { T::ZERO };
-            let sum = weighed(row, taken, shift);
+            let sum = weighed(own, n, shift);
             if let Some(thin) = &b.call.thin {
-                thinned(row, &thin.factors(b.head, query, b.from[1], taken)[..taken]);
+                thinned(own, &thin.factors(b.head, query, b.from[1], taken.end)[taken.clone()]);
             }
-            for j in taken..across {
-                row.add(j).write(T::ZERO);
-            }
+            nothing_outside(row, taken, across);
             let fade = math::exp(state.top.sub(shift));
             *state = Row { top, sum: state.sum.mul(fade).add(sum), fade };
         }
@@ -490,10 +531,10 @@ unsafe fn forward<T: Real>(call: &Call<T>, out: Lines<T>, sums: *mut T) {
                 let keys = keys.add(shared * s.width * s.keys);
                 let (to, apart) = (out.row_mut(head, from), out.steps[2]);
                 let mut states = [Row { top: T::LEAST, sum: T::ZERO, fade: T::ZERO }; QUERIES];
-                let end = if call.causal { s.keys.min(from + rows) } else { s.keys };
+                let met = call.met(from..from + rows);
                 (0..rows).for_each(|i| fill_zero(to.add(i * apart).cast(), s.depth * size_of::<T>()));
-                for key in (0..end).step_by(KEYS) {
-                    let n = KEYS.min(end - key);
+                for key in met.clone().step_by(KEYS) {
+                    let n = KEYS.min(met.end - key);
                     product(q, [rows, s.width, n], call.q.rows(), keys.add(key), [s.keys, 1], scores);
                     let (rows_at, size) = (states.as_mut_ptr(), [rows, n]);
                     soften(&Softened { call: &call, scores, head, from: [from, key], size, rows: rows_at });
@@ -537,24 +578,28 @@ unsafe fn harden<T: Real>(b: &Hardened<'_, T>) {
         // SAFETY: the blocks have these rows.
         unsafe {
             let (row, back) = (b.scores.add(i * across), b.back.add(i * across));
-            scored(row, taken, b.call.scale, b.call.mask(b.head, query).add(b.from[1]));
+            let first = taken.start;
+            scored(
+                row.add(first),
+                taken.len(),
+                b.call.scale,
+                b.call.mask(b.head, query).add(b.from[1] + first),
+            );
             let (sum, mean) = (*b.sums.add(i), *b.means.add(i));
-            let factors = b.call.thin.map(|thin| thin.factors(b.head, query, b.from[1], taken));
+            let factors = b.call.thin.map(|thin| thin.factors(b.head, query, b.from[1], taken.end));
             if let Some(factors) = &factors {
-                thinned(back, &factors[..taken]);
+                thinned(back.add(first), &factors[taken.clone()]);
             }
-            for j in 0..taken {
+            for j in taken.clone() {
                 let weight = math::exp((*row.add(j)).sub(sum));
                 *row.add(j) = weight;
                 *back.add(j) = weight.mul((*back.add(j)).sub(mean)).mul(b.call.scale);
             }
             if let Some(factors) = &factors {
-                thinned(row, &factors[..taken]);
+                thinned(row.add(first), &factors[taken.clone()]);
             }
-            for j in taken..across {
-                row.add(j).write(T::ZERO);
-                back.add(j).write(T::ZERO);
-            }
+            nothing_outside(row, taken.clone(), across);
+            nothing_outside(back, taken, across);
         }
     }
 }
@@ -619,9 +664,9 @@ unsafe fn backward<T: Real>(
                         let products = (0..s.depth).map(|j| (*y.add(j)).mul(*g.add(j)));
                         means.add(i).write(products.fold(T::ZERO, T::add));
                     }
-                    let end = if call.causal { s.keys.min(from + rows) } else { s.keys };
-                    for key in (0..end).step_by(KEYS_BACK) {
-                        let n = KEYS_BACK.min(end - key);
+                    let met = call.met(from..from + rows);
+                    for key in met.clone().step_by(KEYS_BACK) {
+                        let n = KEYS_BACK.min(met.end - key);
                         let (keys, values) = (keys.add(key).cast_const(), values.add(key).cast_const());
                         product(q, [rows, s.width, n], call.q.rows(), keys, [s.keys, 1], scores);
                         product(flows, [rows, s.depth, n], g.rows(), values, [s.keys, 1], back);

@@ -1,6 +1,6 @@
 //! Launches of `kernels/attention.cu` and `kernels/attention_mma.cu`, and the choice among these and `hopper`'s.
 
-use super::{Attention, AttentionKind, Heads, Sizes, hopper, wide};
+use super::{Attention, AttentionKind, Heads, Sizes, Span, hopper, wide};
 use crate::cuda::library::args::{self, Address};
 use crate::cuda::library::copy::{self, fill};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, TICKETS, launch};
@@ -68,7 +68,6 @@ const HALVES: &Tiles = &[
     (64, [[64, 64, 64], [64, 64, 64], [64, 64, 64]]),
     (96, [[128, 64, 96], [64, 64, 96], [64, 64, 96]]),
     (128, [[128, 64, 128], [128, 32, 128], [64, 64, 128]]),
-    (192, [[64, 32, 192], [64, 32, 192], [64, 16, 192]]),
     (256, [[64, 32, 256], [64, 16, 256], [64, 16, 128]]),
 ];
 const TF32: &Tiles = &[
@@ -80,14 +79,8 @@ const TF32: &Tiles = &[
 
 /// Rows of a block of `attention_few.cu`, and for heads of at most so many elements its warps, the keys of each of these, and stages.
 const FEW: usize = 16;
-const FEW_TILES: [(usize, [usize; 3]); 6] = [
-    (32, [4, 16, 3]),
-    (64, [4, 16, 3]),
-    (96, [4, 16, 3]),
-    (128, [4, 16, 2]),
-    (192, [2, 16, 3]),
-    (256, [2, 16, 2]),
-];
+const FEW_TILES: [(usize, [usize; 3]); 5] =
+    [(32, [4, 16, 3]), (64, [4, 16, 3]), (96, [4, 16, 3]), (128, [4, 16, 2]), (256, [2, 16, 2])];
 /// Blocks that keep a device busy.
 const BUSY: usize = 2 * 132;
 /// Stages below which a part of the keys is not worth a block of its own.
@@ -135,13 +128,13 @@ pub(super) struct Planned<'a> {
     pub(super) attention: &'a Attention,
     pub(super) s: &'a Sizes,
     pub(super) operands: &'a [Described],
-    pub(super) lie: SmallVec<[Lies; 7]>,
+    pub(super) lie: SmallVec<[Lies; 9]>,
     pub(super) target: Target,
 }
 
 /// Where operands lie, and the launches that copy those whose elements do not lie side by side along a row; they go to the workspace,
 /// from its end on.
-fn lying(operands: &[Described], plan: &mut KernelPlan) -> Result<SmallVec<[Lies; 7]>> {
+fn lying(operands: &[Described], plan: &mut KernelPlan) -> Result<SmallVec<[Lies; 9]>> {
     let lies = |(i, operand): (usize, &Described)| {
         let (shape, strides) = (operand.layout.shape(), operand.layout.strides());
         // Steps of an axis with one position are nobody's; masks are read there by all.
@@ -187,9 +180,20 @@ impl Planned<'_> {
         }
     }
 
+    /// Whether the last queries take the most keys, and the first keys are taken by the most queries.
+    pub(super) fn grows(&self) -> bool {
+        self.attention.ranges.is_none() && self.attention.span.grows(self.s.queries, self.s.keys)
+    }
+
     /// The words of heads, where weights are left out.
     pub(super) fn seeds(&self) -> Address {
         self.attention.words_at().and_then(|i| self.lie.get(i)).map(|lies| lies.at)
+    }
+
+    /// The ranges of a part's own rows, where there are some.
+    pub(super) fn ranges(&self, part: Part) -> Address {
+        let at = self.attention.ranges_at()? + usize::from(part == Part::Keys);
+        self.lie.get(at).map(|lies| lies.at)
     }
 
     /// Which tensors have rows that are aligned: queries, keys, values, what flows back, results.
@@ -216,7 +220,7 @@ impl Planned<'_> {
     }
 
     /// The argument: `order` has the blocks of a head, the parts of its columns, the heads, and how many of these take turns.
-    fn args(&self, places: Places, order: [usize; 4]) -> args::attention::Attention {
+    fn args(&self, part: Part, places: Places, order: [usize; 4]) -> args::attention::Attention {
         let s = self.s;
         let mask_kind = self.mask_kind();
         let mask = self.lie.get(3).filter(|_| mask_kind > 0);
@@ -255,7 +259,9 @@ impl Planned<'_> {
             width: s.width as u32,
             depth: s.depth as u32,
             mask_kind,
-            causal: self.attention.causal.into(),
+            last_first: self.grows().into(),
+            behind: self.attention.span.bounds()[0],
+            ahead: self.attention.span.bounds()[1],
             blocks,
             chunks,
             rows: s.rows() as u64,
@@ -274,6 +280,7 @@ impl Planned<'_> {
             dv_steps: within(dv),
             left_out: self.attention.left_out,
             seeds: self.seeds(),
+            ranges: self.ranges(part),
             times: Thin::times(self.attention.left_out),
         }
     }
@@ -281,7 +288,7 @@ impl Planned<'_> {
     /// How many heads take turns in the order of blocks.
     fn together(&self, part: Part, heads: usize) -> usize {
         let s = self.s;
-        if !self.attention.causal {
+        if !self.grows() {
             return 1;
         }
         let rows = if part == Part::Keys { s.queries * (s.heads / s.shared.max(1)) } else { s.keys };
@@ -302,13 +309,15 @@ impl Planned<'_> {
             return Ok(None);
         };
         let heads = s.batch * s.shared;
-        let stages = s.keys.div_ceil(warps * walk);
+        let (met, stage) = (self.attention.span.met(0..s.queries, s.keys), warps * walk);
+        let stages = met.end.div_ceil(stage) - met.start / stage;
         let parts = if heads > TICKETS { 1 } else { (BUSY / heads).min(stages / SHORTEST).max(1) };
         let shared = FEW * size * 2 + ahead * 2 * warps * walk * size * 2;
         let bytes = if parts > 1 { parts * s.rows() * (s.depth.next_multiple_of(4) + 2) * 4 } else { 0 };
         let places = Places { parts: (parts > 1).then_some((Pointer::Workspace, begin as u64)), ..places };
         let name = format!("attention_few_{}_mma{size}", dtype.name());
-        let mut made = launch(OP, &name, heads * parts, &self.args(places, [1, parts, heads, 1]))?;
+        let mut made =
+            launch(OP, &name, heads * parts, &self.args(Part::Forward, places, [1, parts, heads, 1]))?;
         made.block = [32 * warps as u32, 1, 1];
         made.shared = shared as u32;
         Ok(Some((made, bytes)))
@@ -358,7 +367,7 @@ impl Planned<'_> {
             }
         };
         let (blocks, chunks) = (length.div_ceil(rows), columns.div_ceil(columns_each).max(1));
-        let args = self.args(places, [blocks, chunks, heads, self.together(part, heads)]);
+        let args = self.args(part, places, [blocks, chunks, heads, self.together(part, heads)]);
         let mut made = launch(OP, &name, heads * blocks * chunks, &args)?;
         made.block = [threads as u32, 1, 1];
         made.shared = shared as u32;
@@ -377,8 +386,9 @@ pub(super) fn plan(
     let [_, begin, _] = attention.line(s, dtype);
     let [nq, nk, nv] = s.elements();
     let rows = s.rows();
-    let most = [s.batch * s.heads.max(s.shared), s.queries, s.keys, s.width, s.depth].into_iter().max();
-    if most.is_some_and(|n| n >= 1 << 31) {
+    let sizes = [s.batch * s.heads.max(s.shared), s.width, s.depth];
+    // Sums of two positions, and of a position and a bound, are to be i32.
+    if sizes.iter().any(|&n| n >= 1 << 31) || s.queries.max(s.keys) >= Span::FAR as usize {
         let (q, k) = (operands[0].layout.shape(), operands[1].layout.shape());
         let text = format!("queries of {q} and keys of {k} are too many");
         return Err(Error::new(OP, ErrorKind::Shape(text)));
@@ -420,7 +430,7 @@ pub(super) fn plan(
             } else {
                 let places = Places { means_out: means, y, g, ..Places::default() };
                 let name = format!("attention_means_{}", dtype.name());
-                let args = planned.args(places, [0; 4]);
+                let args = planned.args(Part::Queries, places, [0; 4]);
                 plan.launches.push(launch(OP, &name, rows.div_ceil(WARPS), &args)?);
                 None
             };

@@ -98,16 +98,16 @@ impl Tile {
         Some(Tile { kernel, size, products, rows, others, stages, owns, each, handed })
     }
 
-    /// Bytes of shared memory, as the kernel divides it: rows, turned ones with what is between eight chunks, numbers, weights, barriers, and what alignment
+    /// Bytes of shared memory, as the kernel divides it: rows, turned ones with what is between eight chunks, numbers, weights, turns, barriers, and what alignment
     /// to 1024 takes.
     fn shared(&self, part: Part) -> usize {
         let own = if part == Part::Forward { 1 } else { 2 };
-        let numbers = if part == Part::Keys { 2 * self.others * 4 } else { 0 };
+        let numbers = if part == Part::Keys { 2 * self.others * 4 + 16 } else { 0 };
         let line = self.size * self.products.bytes;
         let turned = self.others / 4 * (self.size / 8 * EIGHT);
         let place = if self.products.are_turned() { turned } else { self.others * line };
         let stage = 2 * place + numbers + 4 * 8;
-        1024 + self.owns * (own * self.rows * line + 4 * 8) + self.stages * stage + self.handed
+        1024 + self.owns * (own * self.rows * line + 16 + 3 * 8) + self.stages * stage + self.handed
     }
 }
 
@@ -161,9 +161,9 @@ fn taken(
     precision: Precision,
 ) -> Option<(Products, usize)> {
     let products = Products::of(dtype, precision)?;
-    // By positive factors the largest score stays the largest.
-    let scale = f64::from_bits(attention.scale);
-    let taken = capability == 90 && scale > 0.0 && scale.is_finite() && s.keys > 0;
+    // By positive factors the largest score stays the largest, and what is left out is.
+    let scale = f64::from_bits(attention.scale) as f32;
+    let taken = capability == 90 && scale >= f32::MIN_POSITIVE && scale.is_finite() && s.keys > 0;
     let heads = [s.width, s.depth].iter().all(|&n| n > 0 && n.is_multiple_of(16 / products.bytes));
     let size = SIZES.into_iter().find(|&size| s.width.max(s.depth) <= size)?;
     (taken && heads).then_some((products, size))
@@ -193,8 +193,13 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     if !fit {
         return None;
     }
-    let met = if part == Part::Keys { s.queries } else { s.keys };
-    let is_short = met <= short(part, size)[usize::from(planned.attention.causal)] || products.are_turned();
+    let met = match (part, planned.attention.ranges) {
+        (Part::Keys, None) => planned.attention.span.width(s.queries),
+        (Part::Forward | Part::Queries, None) => planned.attention.span.width(s.keys),
+        (Part::Keys, Some([_, queries])) => s.queries.min(queries as usize),
+        (Part::Forward | Part::Queries, Some([keys, _])) => s.keys.min(keys as usize),
+    };
+    let is_short = met <= short(part, size)[usize::from(planned.grows())] || products.are_turned();
     let what = match (planned.attention.left_out > 0, planned.mask_kind() > 0) {
         (true, _) => THIN,
         (false, true) => "_masked",
@@ -232,7 +237,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     // Blocks of these heads follow each other: what they read together stays in the second cache.
     let cached = CACHED / (met * (s.width + s.depth) * products.bytes).max(1);
     let together = if met <= FEW { SIDE_BY_SIDE } else { cached.max(1) * sharing };
-    let section = if attention.causal && met > FEW {
+    let section = if planned.grows() && met > FEW {
         section(together, blocks, all, resident)
     } else {
         together.min(all)
@@ -256,7 +261,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     };
     // Blocks of tiles that are turned are begun wherever one ends, if they differ in length: with one or two groups at a time nothing makes up for who has the
     // longer ones.
-    let alone = products.are_turned() && attention.causal;
+    let alone = products.are_turned() && planned.grows();
     let launched = if alone { blocks * all } else { (blocks * all).min(resident) };
     let [y_batch, y_head, y_row] = s.means().steps().map(|step| step as u64);
     let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
@@ -277,10 +282,13 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         scale: f64::from_bits(attention.scale) as f32,
         heads: s.heads as u32,
         shared: s.shared as u32,
+        sharing: (s.heads / s.shared.max(1)) as u32,
         queries: s.queries as u32,
         keys: s.keys as u32,
         mask_kind: planned.mask_kind(),
-        causal: attention.causal.into(),
+        behind: attention.span.bounds()[0],
+        ahead: attention.span.bounds()[1],
+        last_first: planned.grows().into(),
         width: s.width as u32,
         depth: s.depth as u32,
         blocks: blocks as u32,
@@ -291,6 +299,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         stays: (1.0 - f64::from(attention.left_out) / f64::from(Thin::ALL)) as f32,
         times: Thin::times(attention.left_out) as f32,
         seeds: planned.seeds(),
+        ranges: planned.ranges(part),
         own: [0, 1].map(|k| own.get(k).and_then(|&i| mapped(i, tile.rows))),
         other: others.map(|i| mapped(i, tile.others)),
         out: match part {

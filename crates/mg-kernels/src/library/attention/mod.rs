@@ -5,6 +5,7 @@
 mod cpu;
 mod cuda;
 mod hopper;
+mod span;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,8 @@ use super::{Described, Kernel, Operand, Shaped, Structure, Target, Thin, led, of
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
+
+pub use span::Span;
 
 /// What is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -30,13 +33,17 @@ pub enum AttentionKind {
 pub struct Attention {
     /// What is computed.
     pub kind: AttentionKind,
-    /// Whether a query takes only the keys up to its own position.
-    pub causal: bool,
+    /// Which keys a query takes by its position.
+    pub span: Span,
     /// Whether there is a mask.
     pub masked: bool,
     /// How many of [`Thin::ALL`](super::Thin::ALL) numbers stand for a weight that is left out, the others being multiplied by
     /// [`Thin::times`](super::Thin::times); which they are, [`Thin`] says. Behind the mask is then an operand, `[b, h, 2]`, the words of heads.
     pub left_out: u32,
+    /// Whether ranges say which keys a query takes, in place of a span: behind all of these are then two operands of i32, `[l, 2]` and `[s, 2]`, the first key of
+    /// each query and one after its last, and the same of queries for each key. Neither number of a row is less than that of the row before, and all
+    /// are positions there are (or one after the last). These two numbers are how many keys a query takes at most, and how many queries a key: by them tiles are chosen.
+    pub ranges: Option<[u32; 2]>,
     /// The bits of the f64 that products are multiplied by.
     pub scale: u64,
 }
@@ -164,6 +171,11 @@ impl Attention {
         (self.left_out > 0).then(|| 3 + usize::from(self.masked))
     }
 
+    /// Where the ranges of queries are among the operands, and those of keys behind them.
+    pub fn ranges_at(&self) -> Option<usize> {
+        self.ranges.map(|_| 3 + usize::from(self.masked) + usize::from(self.left_out > 0))
+    }
+
     /// Whether the kernel that leaves weights out is the way to do so on a CUDA device: elsewhere products are faster.
     ///
     /// # Errors
@@ -259,6 +271,19 @@ impl Attention {
                 return fail(format!("{text}, got {} {}", words.dtype, words.shape));
             }
         }
+        if self.ranges.is_some() {
+            let [of_queries, of_keys, after @ ..] = rest else { return fail("takes ranges".into()) };
+            rest = after;
+            for (ranges, rows) in [(of_queries, queries), (of_keys, keys)] {
+                if *ranges.shape.dims() != [rows, 2] || ranges.dtype != DType::I32 {
+                    let text = format!("takes ranges as i32 [{rows}, 2]");
+                    return fail(format!("{text}, got {} {}", ranges.dtype, ranges.shape));
+                }
+            }
+            if !self.span.is_all() {
+                return fail(format!("takes ranges or a span, got both, {:?}", self.span));
+            }
+        }
         let whole = self.line(&sizes, dtype)[2];
         match (self.kind, rest) {
             (AttentionKind::Forward, []) => Ok(sizes),
@@ -306,8 +331,14 @@ impl Kernel for Attention {
     }
 
     fn words(&self) -> [u64; 2] {
-        let flags = self.kind as u64 | u64::from(self.causal) << 1 | u64::from(self.masked) << 2;
+        let flags = self.kind as u64 | u64::from(self.masked) << 1 | u64::from(self.ranges.is_some()) << 2;
         [flags | u64::from(self.left_out) << 8, self.scale]
+    }
+
+    fn more_words(&self) -> u64 {
+        let [behind, ahead] =
+            self.ranges.unwrap_or(self.span.bounds().map(|bound| bound as u32)).map(u64::from);
+        behind << 32 | ahead
     }
 
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
@@ -321,14 +352,21 @@ impl Kernel for Attention {
     }
 
     fn batched<T: Structure>(&self, x: &[T], differs: &[bool], size: usize) -> Result<Option<T>> {
+        // Ranges are the same for all of a batch.
+        if self.ranges_at().is_some_and(|at| differs[at..at + 2].contains(&true)) {
+            return Ok(None);
+        }
         let of_each = x.iter().zip(differs).map(|(x, &d)| Shaped { shape: of_one(x, d), dtype: x.dtype() });
-        let s = self.sizes(&of_each.collect::<smallvec::SmallVec<[Shaped; 7]>>())?;
+        let s = self.sizes(&of_each.collect::<smallvec::SmallVec<[Shaped; 9]>>())?;
         let all = Sizes { batch: s.batch * size, ..s };
         let dtype = x[0].dtype();
-        let mut operands: smallvec::SmallVec<[T; 7]> = smallvec::SmallVec::new();
+        let mut operands: smallvec::SmallVec<[T; 9]> = smallvec::SmallVec::new();
         for (i, (x, &differs)) in x.iter().zip(differs).enumerate() {
             let own = of_one(x, differs);
-            operands.push(if i == 3 + usize::from(self.masked) + usize::from(self.left_out > 0) {
+            let behind = 3 + usize::from(self.masked) + usize::from(self.left_out > 0);
+            operands.push(if self.ranges_at().is_some_and(|at| (at..at + 2).contains(&i)) {
+                x.clone()
+            } else if i == behind + 2 * usize::from(self.ranges.is_some()) {
                 self.line_of_all(&s, &all, dtype, &of_all(x, differs, size)?)?
             } else if i == 3 && self.masked && !differs && own[0] == 1 {
                 // A mask for all of an example's is one for all.
@@ -338,7 +376,7 @@ impl Kernel for Attention {
                 whole.reshaped(Shape::new(&own.with(0, all.batch))?)?
             });
         }
-        let line = T::kernel((*self).into(), &operands.iter().collect::<smallvec::SmallVec<[&T; 7]>>())?;
+        let line = T::kernel((*self).into(), &operands.iter().collect::<smallvec::SmallVec<[&T; 9]>>())?;
         match self.kind {
             AttentionKind::Forward => self.lines_of_each(&s, &all, dtype, &line, size).map(Some),
             AttentionKind::Backward => {
@@ -375,21 +413,22 @@ impl Kernel for Attention {
             AttentionKind::Forward if i < 3 => {
                 // What the sizes ask of a dtype held where `y` was made.
                 let shaped = x.iter().map(|x| Shaped { shape: x.sizes(), dtype: x.dtype() });
-                let s = self.sizes(&shaped.collect::<smallvec::SmallVec<[Shaped; 5]>>())?;
+                let s = self.sizes(&shaped.collect::<smallvec::SmallVec<[Shaped; 7]>>())?;
                 let flows = s.means().of(g, s.batch)?;
-                let operands: smallvec::SmallVec<[&T; 7]> = x.iter().chain([y, &flows]).collect();
+                let operands: smallvec::SmallVec<[&T; 9]> = x.iter().chain([y, &flows]).collect();
                 let all = T::kernel(Attention { kind: AttentionKind::Backward, ..*self }.into(), &operands)?;
                 s.gradients()[i].of(&all, s.batch).map(Some)
             }
-            // By the words of heads.
+            // By the words of heads, and by ranges.
             AttentionKind::Forward if self.words_at() == Some(i) => Ok(None),
+            AttentionKind::Forward if self.ranges_at().is_some_and(|at| i >= at) => Ok(None),
             AttentionKind::Forward => fail("has no gradient by its mask"),
             AttentionKind::Backward => fail("is not differentiated again"),
         }
     }
 
     unsafe fn cpu(&self, operands: &[Operand], out: *mut u8, _: &Shaped) -> std::result::Result<(), Finding> {
-        let shaped: smallvec::SmallVec<[Shaped; 7]> = operands.iter().map(Operand::shaped).collect();
+        let shaped: smallvec::SmallVec<[Shaped; 9]> = operands.iter().map(Operand::shaped).collect();
         // What the node was made of had these sizes.
         if let Ok(sizes) = self.sizes(&shaped) {
             // SAFETY: this function's contract.
@@ -399,7 +438,7 @@ impl Kernel for Attention {
     }
 
     fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<KernelPlan> {
-        let shaped: smallvec::SmallVec<[Shaped; 7]> = operands.iter().map(Described::shaped).collect();
+        let shaped: smallvec::SmallVec<[Shaped; 9]> = operands.iter().map(Described::shaped).collect();
         cuda::plan(self, &self.sizes(&shaped)?, operands, target)
     }
 }

@@ -1,25 +1,25 @@
 //! Attention against a softmax over all keys in f64, and its gradients against differences.
 
-use super::{Attention, AttentionKind, Thin};
+use super::{Attention, AttentionKind, Span, Thin};
 use crate::library::testing::{Array, assert_close, computed, refused};
 use mg_device::{DType, ErrorKind};
 
 const SCALE: f64 = 0.4;
 
-fn attention(kind: AttentionKind, causal: bool, masked: bool) -> Attention {
-    Attention { kind, causal, masked, left_out: 0, scale: SCALE.to_bits() }
+fn attention(kind: AttentionKind, span: Span, masked: bool) -> Attention {
+    Attention { kind, span, masked, ranges: None, left_out: 0, scale: SCALE.to_bits() }
 }
 
 /// The means `[b, l, h, v]`, heads side by side, and the logarithms of the sums `[b, h, l]`.
-fn naive(q: &Array, k: &Array, v: &Array, mask: Option<&Array>, causal: bool) -> (Vec<f64>, Vec<f64>) {
-    naive_thinned([q, k, v], mask, causal, |_, _, _| 1.0)
+fn naive(q: &Array, k: &Array, v: &Array, mask: Option<&Array>, span: Span) -> (Vec<f64>, Vec<f64>) {
+    naive_thinned([q, k, v], mask, span, |_, _, _| 1.0)
 }
 
 /// The same of weights that are multiplied by something: of a head of all, a query and a key.
 fn naive_thinned(
     [q, k, v]: [&Array; 3],
     mask: Option<&Array>,
-    causal: bool,
+    span: Span,
     times: impl Fn(usize, usize, usize) -> f64,
 ) -> (Vec<f64>, Vec<f64>) {
     let ([batch, heads, queries, width], [_, shared, keys, _]) = (sizes(q), sizes(k));
@@ -33,7 +33,7 @@ fn naive_thinned(
         let score = |s: usize| -> f64 {
             let product: f64 = (0..width).map(|e| q.at(&[b, h, l, e]) * k.at(&[b, of, s, e])).sum();
             let added = match mask {
-                _ if causal && s > l => f64::NEG_INFINITY,
+                _ if !span.keys(l, keys).contains(&s) => f64::NEG_INFINITY,
                 Some(m) if m.dtype.is_bool() => m.at(&[0, 0, l, s]).ln(),
                 Some(m) => m.at(&[0, 0, l, s]),
                 None => 0.0,
@@ -42,11 +42,12 @@ fn naive_thinned(
         };
         let weights: Vec<f64> = (0..keys).map(|s| score(s).exp()).collect();
         let sum: f64 = weights.iter().sum();
-        sums.push(sum.ln());
+        // A query that takes no key: nothing is 0, and what a gradient subtracts leaves no weight.
+        sums.push(if sum == 0.0 { f64::INFINITY } else { sum.ln() });
         for d in 0..depth {
             let mean: f64 =
                 (0..keys).map(|s| weights[s] * times(b * heads + h, l, s) * v.at(&[b, of, s, d])).sum();
-            means[((b * queries + l) * heads + h) * depth + d] = mean / sum;
+            means[((b * queries + l) * heads + h) * depth + d] = if sum == 0.0 { 0.0 } else { mean / sum };
         }
     }
     (means, sums)
@@ -73,17 +74,67 @@ fn masks(dtype: DType, queries: usize, keys: usize) -> [Option<Array>; 3] {
     [None, Some(truth), Some(Array::some(wide, &[1, 1, queries, keys], 5))]
 }
 
+/// Bounds of keys for so many queries and keys: none, the own position, the lower right corner, windows on it, one without its query's own position,
+/// one that leaves queries without keys.
+fn spans(queries: usize, keys: usize) -> [Span; 7] {
+    let corner = keys as i64 - queries as i64;
+    let of = |behind: Option<i64>, ahead: Option<i64>| Span::new(behind, ahead).unwrap();
+    [
+        Span::ALL,
+        Span::CAUSAL,
+        of(None, Some(corner)),
+        of(Some(3 - corner), Some(corner)),
+        of(Some(40 - corner), Some(corner + 9)),
+        of(Some(-2), Some(6)),
+        of(Some(2), Some(-1)),
+    ]
+}
+
+#[test]
+fn spans_say_which_keys_are_taken() {
+    for (behind, ahead) in [(0, 0), (2, 1), (-1, 3), (5, -5), (100, 100)] {
+        let span = Span::new(Some(behind), Some(ahead)).unwrap();
+        for (queries, keys) in [(1, 1), (4, 7), (7, 4), (3, 0)] {
+            for query in 0..queries {
+                let taken = |key: usize| {
+                    let apart = key as i64 - query as i64;
+                    apart >= -behind && apart <= ahead
+                };
+                let found = span.keys(query, keys);
+                assert!((0..keys).all(|key| found.contains(&key) == taken(key)), "{span:?} {query} {keys}");
+                assert_eq!(span.met(query..query + 1, keys), found);
+                assert!(found.len() <= span.width(keys));
+                // Counted from elsewhere, they are the same.
+                let (from, key) = (query / 2, found.start);
+                let shifted = span.counted_from(from, key).keys(query - from, keys - key);
+                assert_eq!((shifted.start + key, shifted.end + key), (found.start, found.end));
+            }
+            let all = span.met(0..queries, keys);
+            assert!((0..queries).all(|query| span.keys(query, keys).all(|key| all.contains(&key))));
+        }
+    }
+    assert!(Span::new(Some(2), Some(-3)).is_none());
+    assert_eq!(Span::new(None, None), Some(Span::ALL));
+    assert_eq!(Span::ALL.keys(5, 9), 0..9);
+    assert_eq!(Span::CAUSAL.counted_from(4, 0).keys(0, 9), 0..5);
+    assert_eq!([(5, 5), (5, 9), (9, 5)].map(|(q, k)| Span::CAUSAL.grows(q, k)), [true; 3]);
+    assert_eq!([Span::ALL, Span::new(Some(3), Some(0)).unwrap()].map(|span| span.grows(9, 9)), [false; 2]);
+}
+
 #[test]
 fn means_are_those_of_a_softmax() {
     for (dtype, within) in [(DType::F64, 1e-12), (DType::F32, 1e-5), (DType::F16, 4e-3), (DType::BF16, 3e-2)]
     {
-        for (queries, keys, causal) in [(1, 1, false), (5, 70, false), (33, 33, true)] {
+        for (queries, keys, span) in [(1, 1), (5, 70), (33, 33), (70, 20), (70, 1100)]
+            .into_iter()
+            .flat_map(|(queries, keys)| spans(queries, keys).map(|span| (queries, keys, span)))
+        {
             let [q, k, v] = operands(dtype, queries, keys);
             for mask in masks(dtype, queries, keys) {
-                let kernel = attention(AttentionKind::Forward, causal, mask.is_some());
+                let kernel = attention(AttentionKind::Forward, span, mask.is_some());
                 let mut all = vec![&q, &k, &v];
                 all.extend(&mask);
-                let (means, sums) = naive(&q, &k, &v, mask.as_ref(), causal);
+                let (means, sums) = naive(&q, &k, &v, mask.as_ref(), span);
                 let got = computed(&kernel, &all).unwrap();
                 assert_close(&got.values[..means.len()], &means, within);
                 if matches!(dtype, DType::F64 | DType::F32) {
@@ -110,15 +161,18 @@ fn thinned(left_out: u32) -> (Array, impl Fn(usize, usize, usize) -> f64) {
 fn what_is_left_out_is_so_for_all_ways() {
     for (dtype, within) in [(DType::F64, 1e-12), (DType::F32, 1e-5), (DType::F16, 8e-3), (DType::BF16, 6e-2)]
     {
-        for (queries, keys, causal) in [(1, 1, false), (5, 70, false), (70, 530, true), (33, 1030, false)] {
+        for (queries, keys, span) in [(1, 1), (5, 70), (70, 530), (33, 1030)]
+            .into_iter()
+            .flat_map(|(queries, keys)| spans(queries, keys).map(|span| (queries, keys, span)))
+        {
             let [q, k, v] = operands(dtype, queries, keys);
             for (mask, left_out) in masks(dtype, queries, keys).into_iter().zip([6554, 32768, 65536]) {
                 let (words, times) = thinned(left_out);
-                let kernel = attention(AttentionKind::Forward, causal, mask.is_some());
+                let kernel = attention(AttentionKind::Forward, span, mask.is_some());
                 let mut all = vec![&q, &k, &v];
                 all.extend(&mask);
                 all.push(&words);
-                let (means, sums) = naive_thinned([&q, &k, &v], mask.as_ref(), causal, times);
+                let (means, sums) = naive_thinned([&q, &k, &v], mask.as_ref(), span, &times);
                 let got = computed(&Attention { left_out, ..kernel }, &all).unwrap();
                 assert_close(&got.values[..means.len()], &means, within);
                 if matches!(dtype, DType::F64 | DType::F32) {
@@ -131,9 +185,10 @@ fn what_is_left_out_is_so_for_all_ways() {
 
 #[test]
 fn gradients_are_slopes() {
-    for ((queries, keys, causal), left_out) in [(3, 7, false), (6, 6, true)]
-        .into_iter()
-        .flat_map(|sizes| [0, 20000].map(|left_out| (sizes, left_out)))
+    let cases = [(3, 7), (6, 6), (7, 3)].into_iter();
+    let cases = cases.flat_map(|(queries, keys)| spans(queries, keys).map(|span| (queries, keys, span)));
+    for ((queries, keys, span), left_out) in
+        cases.flat_map(|sizes| [0, 20000].map(|left_out| (sizes, left_out)))
     {
         let [q, k, v] = operands(DType::F64, queries, keys);
         let (words, times) = thinned(left_out);
@@ -143,13 +198,13 @@ fn gradients_are_slopes() {
             if left_out > 0 {
                 all.push(&words);
             }
-            let of = |kind| Attention { left_out, ..attention(kind, causal, mask.is_some()) };
+            let of = |kind| Attention { left_out, ..attention(kind, span, mask.is_some()) };
             let line = computed(&of(AttentionKind::Forward), &all).unwrap();
             let g = Array::some(DType::F64, &[2, 4, queries, 5], 6);
             all.extend([&line, &g]);
             let got = computed(&of(AttentionKind::Backward), &all).unwrap();
             let loss = |q: &Array, k: &Array, v: &Array| -> f64 {
-                let (means, _) = naive_thinned([q, k, v], mask.as_ref(), causal, &times);
+                let (means, _) = naive_thinned([q, k, v], mask.as_ref(), span, &times);
                 let at = |b, h, l, d| means[((b * queries + l) * 4 + h) * 5 + d];
                 let places = crate::library::testing::places(&[2, 4, queries, 5]);
                 places.iter().map(|p| at(p[0], p[1], p[2], p[3]) * g.at(p)).sum()
@@ -190,18 +245,18 @@ fn gradients_are_slopes() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let [q, k, v] = operands(DType::F32, 3, 4);
-    let forward = attention(AttentionKind::Forward, false, false);
+    let forward = attention(AttentionKind::Forward, Span::ALL, false);
     assert!(matches!(refused(&forward, &[&q, &k]), ErrorKind::Shape(_)));
     assert!(matches!(refused(&forward, &[&q, &v, &k]), ErrorKind::Shape(_)));
     let [wide, ..] = operands(DType::F64, 3, 4);
     assert!(matches!(refused(&forward, &[&wide, &k, &v]), ErrorKind::DType(_)));
-    let masked = attention(AttentionKind::Forward, false, true);
+    let masked = attention(AttentionKind::Forward, Span::ALL, true);
     assert!(matches!(
         refused(&masked, &[&q, &k, &v, &Array::some(DType::Bool, &[1, 1, 3, 3], 1)]),
         ErrorKind::Shape(_)
     ));
     assert!(matches!(
-        refused(&attention(AttentionKind::Backward, false, false), &[&q, &k, &v]),
+        refused(&attention(AttentionKind::Backward, Span::ALL, false), &[&q, &k, &v]),
         ErrorKind::Shape(_)
     ));
 }

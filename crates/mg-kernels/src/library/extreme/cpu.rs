@@ -5,7 +5,7 @@ use crate::cpu::memory;
 use crate::finding::Finding;
 use crate::library::Operand;
 use crate::library::sort::Element;
-use mg_device::{MAX_RANK, with_number};
+use mg_device::{MAX_RANK, with_computed};
 
 /// # Safety
 ///
@@ -17,7 +17,8 @@ pub(super) unsafe fn extreme(
 ) -> std::result::Result<(), Finding> {
     let [base, x, index] = operands else { return Ok(()) };
     // SAFETY: this function's contract; truth values are bytes.
-    unsafe { with_number!(base.dtype, T => of::<T>(extreme, base, x, index, out)) }
+    let done = unsafe { with_computed!(base.dtype, T => of::<T>(extreme, base, x, index, out)) };
+    done.unwrap_or_else(|| unreachable!("not computed with: see `Library::result`"))
 }
 
 /// Where an element stands, in an order that tells zeros apart: the larger stays.

@@ -28,8 +28,7 @@ fn joined(a: f64, b: f64, least: bool) -> f64 {
 
 #[test]
 fn what_is_written_meets_what_is_there() {
-    for (dtype, least, own) in DType::ALL
-        .into_iter()
+    for (dtype, least, own) in DType::computed()
         .flat_map(|d| [(d, false, false), (d, false, true), (d, true, false), (d, true, true)])
     {
         let base = Array::some(dtype, &[2, 4, 3], 1);

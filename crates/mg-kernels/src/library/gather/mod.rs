@@ -81,6 +81,10 @@ impl Kernel for Gather {
         [self.axis.into(), u64::from(self.wraps) | u64::from(self.once) << 1]
     }
 
+    fn takes_narrow(&self) -> bool {
+        true
+    }
+
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
         let [x, index] = fitting("gather", operands, self.axis.into())?;
         Ok(Shaped { shape: index.shape, dtype: x.dtype })

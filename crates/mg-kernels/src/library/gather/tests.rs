@@ -25,7 +25,7 @@ fn elements_are_those_that_indices_name() {
 
 #[test]
 fn sums_are_in_the_order_of_the_indices() {
-    for dtype in DType::ALL.into_iter().filter(|d| !d.is_bool()) {
+    for dtype in DType::computed().filter(|d| !d.is_bool()) {
         let x = Array::some(dtype, &[2, 6, 3], 3);
         let index = Array::indices(&[2, 6, 3], (0..36).map(|i| i * 7 % 4));
         let mut want = Array::new(dtype, &[2, 5, 3], [0.0; 30]);

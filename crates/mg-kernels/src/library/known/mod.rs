@@ -92,6 +92,10 @@ impl Kernel for Known {
         [rule[0], rule[1]]
     }
 
+    fn takes_narrow(&self) -> bool {
+        true
+    }
+
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
         match operands {
             [value, ..] => Ok(*value),

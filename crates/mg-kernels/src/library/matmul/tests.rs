@@ -13,7 +13,7 @@ fn products_are_sums_of_products() {
         DType::BF16 => 8e-3,
         _ => 0.0,
     };
-    for dtype in DType::ALL.into_iter().filter(|d| !d.is_bool()) {
+    for dtype in DType::computed().filter(|d| !d.is_bool()) {
         for [count, m, k, n] in [[1, 1, 1, 1], [2, 5, 3, 7], [1, 33, 70, 17], [3, 1, 40, 64], [1, 2, 0, 3]] {
             let a = Array::some(dtype, &[count, m, k], 1);
             let b = Array::some(dtype, &[count, k, n], 2);

@@ -248,6 +248,10 @@ impl Kernel for Own {
         [std::ptr::from_ref(self.0).addr() as u64, 0]
     }
 
+    fn takes_narrow(&self) -> bool {
+        true
+    }
+
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
         if operands.len() != self.0.operands {
             let text = format!("takes {} tensors, got {}", self.0.operands, operands.len());

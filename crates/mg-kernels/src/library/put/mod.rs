@@ -55,6 +55,10 @@ impl Kernel for Put {
         [self.n as u64, self.inner as u64]
     }
 
+    fn takes_narrow(&self) -> bool {
+        true
+    }
+
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
         let fail = |text: String| Err(Error::new("put", ErrorKind::Shape(text)));
         let [base, value, index] = operands else {

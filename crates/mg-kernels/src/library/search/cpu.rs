@@ -7,7 +7,7 @@ use crate::cpu::memory;
 use crate::cpu::pool::{num_threads, parallel};
 use crate::library::Operand;
 use crate::library::sort::Element;
-use mg_device::with_number;
+use mg_device::with_computed;
 use std::array::from_fn;
 
 /// Values that are looked for beside each other.
@@ -28,7 +28,8 @@ pub(super) unsafe fn search(search: &Search, operands: &[Operand], out: *mut i64
             unsafe { run::<$T>(search.right, sorted, values, Shared(out)) }
         };
     }
-    with_number!(sorted.dtype, T => go!(T))
+    let done = with_computed!(sorted.dtype, T => go!(T));
+    done.unwrap_or_else(|| unreachable!("not put in order: see `Library::result`"));
 }
 
 unsafe fn run<E: Element>(right: bool, sorted: &Operand, values: &Operand, out: Shared<*mut i64>) {

@@ -16,7 +16,7 @@ fn before(a: f64, b: f64, right: bool) -> bool {
 
 #[test]
 fn places_are_counts_of_what_is_before() {
-    for (dtype, right) in DType::ALL.into_iter().flat_map(|d| [(d, false), (d, true)]) {
+    for (dtype, right) in DType::computed().flat_map(|d| [(d, false), (d, true)]) {
         // Few of either, and enough values that keys are made for them.
         for (lead, length, n) in [(1, 7, 9), (3, 7, 9), (1, 45, 100), (3, 64, 75)] {
             let mut sorted = Array::some(dtype, &[lead, length], 1);

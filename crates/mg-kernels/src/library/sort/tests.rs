@@ -31,7 +31,7 @@ fn lines(dtype: DType, length: usize) -> Array {
 
 #[test]
 fn orders_are_stable() {
-    for (dtype, descending) in DType::ALL.into_iter().flat_map(|d| [(d, false), (d, true)]) {
+    for (dtype, descending) in DType::computed().flat_map(|d| [(d, false), (d, true)]) {
         for (length, count) in [(1, 1), (7, 7), (40, 3), (300, 300)] {
             let x = lines(dtype, length);
             let orders = x.values.chunks(length).map(|line| sorted(line, descending));
@@ -65,7 +65,7 @@ fn orders_are_stable() {
 #[test]
 fn long_lines_are_sorted_by_all_threads() {
     let length = (1 << 17) + 3;
-    for (dtype, descending) in DType::ALL.into_iter().flat_map(|d| [(d, false), (d, true)]) {
+    for (dtype, descending) in DType::computed().flat_map(|d| [(d, false), (d, true)]) {
         let x = Array::some(dtype, &[1, length], 5);
         let order = sorted(&x.values, descending);
         for count in [5, length] {
@@ -104,7 +104,7 @@ fn words_are_sorted_whatever_they_are() {
 
 #[test]
 fn ranks_medians_and_modes_are_those_of_the_order() {
-    for dtype in DType::ALL {
+    for dtype in DType::computed() {
         for length in [1, 6, 41, 300] {
             let x = lines(dtype, length);
             let found =

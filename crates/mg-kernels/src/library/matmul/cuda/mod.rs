@@ -5,6 +5,7 @@
 
 mod adding;
 mod relaid;
+pub(crate) mod scaled;
 mod tiles;
 mod together;
 

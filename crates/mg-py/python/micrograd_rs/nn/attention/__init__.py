@@ -1,4 +1,5 @@
-"""What attention is computed with, under the names of PyTorch's `nn.attention`; scores of one's own are in `nn.attention.flex_attention`.
+"""What attention is computed with, under the names of PyTorch's `nn.attention`; scores of one's own are in `nn.attention.flex_attention`, sequences
+of several lengths in `nn.attention.varlen`.
 
 >>> import micrograd_rs as mg
 >>> from micrograd_rs.nn.attention import SDPBackend, sdpa_kernel
@@ -19,9 +20,9 @@ from ..._names import Lazy as _Lazy
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from . import bias, flex_attention
+    from . import bias, flex_attention, varlen
 
-__all__ = ["SDPBackend", "bias", "flex_attention", "sdpa_kernel"]
+__all__ = ["SDPBackend", "bias", "flex_attention", "sdpa_kernel", "varlen"]
 
 
 class SDPBackend(IntEnum):
@@ -46,4 +47,4 @@ def sdpa_kernel(backends: SDPBackend | list[SDPBackend], set_priority: bool = Fa
     yield
 
 
-__getattr__ = _Lazy(__name__, ("bias", "flex_attention"))
+__getattr__ = _Lazy(__name__, ("bias", "flex_attention", "varlen"))
