@@ -212,8 +212,8 @@ fn broken_files_are_refused_with_the_reason() {
         ),
         (raw(&format!("{{\"w\":{}}}", entry("F31", "[1]", 0, 4)), 4), "`F31`"),
         (
-            raw(&format!("{{\"w\":{}}}", entry("F8_E4M3", "[2]", 0, 2)), 2),
-            "tensor \"w\" is F8_E4M3; taken are F64, F32, F16",
+            raw(&format!("{{\"w\":{}}}", entry("F8_E8M0", "[2]", 0, 2)), 2),
+            "tensor \"w\" is F8_E8M0; taken are F64, F32, F16",
         ),
         (
             raw(&format!("{{\"w\":{}}}", entry("U8", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", 0, 1)), 1),
