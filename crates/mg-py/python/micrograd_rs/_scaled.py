@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from ._micrograd_rs import Tensor, _scaled_mm, bfloat16, dtype
 
@@ -44,10 +44,11 @@ _T = TypeVar("_T")
 def _alone(given: _T | Sequence[_T], what: str) -> _T:
     """What may stand in a list, too: of scales of one level there is one."""
     if isinstance(given, (list, tuple)):
-        if len(given) != 1:
-            raise ValueError(f"scaled_mm: takes one {what} of each operand, got {len(given)}")
-        return given[0]  # type: ignore[no-any-return]
-    return given  # type: ignore[return-value]
+        several = cast("Sequence[_T]", given)
+        if len(several) != 1:
+            raise ValueError(f"scaled_mm: takes one {what} of each operand, got {len(several)}")
+        return several[0]
+    return cast("_T", given)
 
 
 def scaled_mm(
