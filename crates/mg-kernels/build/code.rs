@@ -47,7 +47,6 @@ impl Codes {
                 pack.resize(pack.len().next_multiple_of(ALIGN), 0);
                 last = word;
             }
-            last.clear();
         }
         Ok(all)
     }

@@ -69,6 +69,16 @@ impl Thinned {
     }
 }
 
+/// The dtype of queries, keys and values: floats of one.
+fn of_one_dtype(op: &'static str, [q, k, v]: [&Node; 3]) -> Result<DType> {
+    let dtype = q.dtype();
+    if dtype.is_float() && k.dtype() == dtype && v.dtype() == dtype {
+        return Ok(dtype);
+    }
+    let text = format!("takes floats of one dtype, got {dtype}, {} and {}", k.dtype(), v.dtype());
+    Err(Error::new(op, ErrorKind::DType(text)))
+}
+
 /// Operands whose shapes fit.
 struct Operands {
     query: Node,
@@ -88,11 +98,7 @@ impl Operands {
         grouped: bool,
     ) -> Result<Operands> {
         let (q, k, v) = (query.node(), key.node(), value.node());
-        let dtype = q.dtype();
-        if !dtype.is_float() || k.dtype() != dtype || v.dtype() != dtype {
-            let text = format!("takes floats of one dtype, got {dtype}, {} and {}", k.dtype(), v.dtype());
-            return Err(Error::new(OP, ErrorKind::DType(text)));
-        }
+        let dtype = of_one_dtype(OP, [&q, &k, &v])?;
         let shapes = format!("{}, {} and {}", q.shape(), k.shape(), v.shape());
         let fail = |text: &str| Err(Error::new(OP, ErrorKind::Shape(format!("{text}, got shapes {shapes}"))));
         let least = if grouped { 3 } else { 2 };
@@ -225,16 +231,20 @@ fn masked(scores: &Node, span: Span, mask: Option<&Node>) -> Result<Node> {
     let never = scores.lit(f64::NEG_INFINITY);
     let [l, s] = last_two(scores.shape());
     let mut scores = scores.clone();
-    let side =
-        |n: usize, shape: [usize; 2]| Node::ramp(Shape::of(&[n]), scores.device()).reshape(Shape::of(&shape));
-    let (queries, keys) = (side(l, [l, 1])?, side(s, [1, s])?);
-    let moved = |by: i64| if by == 0 { queries.clone() } else { queries.add(&queries.lit(by as f64)) };
-    let [behind, ahead] = span.bounds().map(i64::from);
-    if ahead < s as i64 - 1 {
-        scores = Node::apply(Row::Le, &[&keys, &moved(ahead)]).choose(&scores, &never);
-    }
-    if behind < l as i64 - 1 {
-        scores = Node::apply(Row::Le, &[&moved(-behind), &keys]).choose(&scores, &never);
+    let limits = span.limits(l, s);
+    if limits != [None; 2] {
+        let side = |n: usize, shape: [usize; 2]| {
+            Node::ramp(Shape::of(&[n]), scores.device()).reshape(Shape::of(&shape))
+        };
+        let (queries, keys) = (side(l, [l, 1])?, side(s, [1, s])?);
+        let moved = |by: i64| if by == 0 { queries.clone() } else { queries.add(&queries.lit(by as f64)) };
+        let [behind, ahead] = limits;
+        if let Some(ahead) = ahead {
+            scores = Node::apply(Row::Le, &[&keys, &moved(ahead)]).choose(&scores, &never);
+        }
+        if let Some(behind) = behind {
+            scores = Node::apply(Row::Le, &[&moved(-behind), &keys]).choose(&scores, &never);
+        }
     }
     Ok(match mask {
         // Added, as in PyTorch: a score that is no number stays none.

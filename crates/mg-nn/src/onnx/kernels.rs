@@ -231,20 +231,19 @@ fn attended(graph: &mut Graph, attention: &Attention, x: &[Id], of: &[Shaped]) -
             }
         };
     }
-    let [behind, ahead] = attention.span.bounds().map(i64::from);
+    let [behind, ahead] = attention.span.limits(q[2], k[2]);
     // Triangles of ones: up to so many after a query's position, and from so many before it on.
-    for (upper, by, bounds) in [(0, ahead, ahead < k[2] as i64 - 1), (1, -behind, behind < q[2] as i64 - 1)] {
-        if bounds {
-            let (one, all) = (graph.number(1.0, DType::F32)?, graph.shape(&[q[2], k[2]]));
-            let ones = graph.call("Expand", &[one, all]);
-            let mut inputs = vec![ones];
-            if by != 0 {
-                inputs.push(graph.number(by as f64, DType::I64)?);
-            }
-            let near = graph.call_with("Trilu", &inputs, vec![("upper", Attribute::Int(upper))]);
-            let near = graph.cast(near, DType::Bool);
-            scores = graph.call("Where", &[near, scores, never]);
+    for (upper, by) in [(0, ahead), (1, behind.map(|behind| -behind))] {
+        let Some(by) = by else { continue };
+        let (one, all) = (graph.number(1.0, DType::F32)?, graph.shape(&[q[2], k[2]]));
+        let ones = graph.call("Expand", &[one, all]);
+        let mut inputs = vec![ones];
+        if by != 0 {
+            inputs.push(graph.number(by as f64, DType::I64)?);
         }
+        let near = graph.call_with("Trilu", &inputs, vec![("upper", Attribute::Int(upper))]);
+        let near = graph.cast(near, DType::Bool);
+        scores = graph.call("Where", &[near, scores, never]);
     }
     let weights = graph.call_with("Softmax", &[scores], vec![("axis", Attribute::Int(-1))]);
     let means = graph.call("MatMul", &[weights, values]);

@@ -94,11 +94,7 @@ impl Tensor {
         #[default(None)] window_size: Option<&[isize]>,
     ) -> Result<Tensor> {
         let (q, k, v) = (self.node(), key.node(), value.node());
-        let dtype = q.dtype();
-        if !dtype.is_float() || k.dtype() != dtype || v.dtype() != dtype {
-            let text = format!("takes floats of one dtype, got {dtype}, {} and {}", k.dtype(), v.dtype());
-            return Err(Error::new(OP, ErrorKind::DType(text)));
-        }
+        super::of_one_dtype(OP, [&q, &k, &v])?;
         let (&[l, heads, e], &[s, shared, width], &[of_values, others, _]) =
             (q.shape().dims(), k.shape().dims(), v.shape().dims())
         else {

@@ -173,7 +173,13 @@ impl Attention {
 
     /// Where the ranges of queries are among the operands, and those of keys behind them.
     pub fn ranges_at(&self) -> Option<usize> {
-        self.ranges.map(|_| 3 + usize::from(self.masked) + usize::from(self.left_out > 0))
+        self.ranges.map(|_| self.operands() - 2)
+    }
+
+    /// How many operands the means are computed of; gradients have more behind them.
+    fn operands(&self) -> usize {
+        let beside = [self.masked, self.left_out > 0].map(usize::from);
+        3 + beside.iter().sum::<usize>() + 2 * usize::from(self.ranges.is_some())
     }
 
     /// Whether the kernel that leaves weights out is the way to do so on a CUDA device: elsewhere products are faster.
@@ -363,10 +369,9 @@ impl Kernel for Attention {
         let mut operands: smallvec::SmallVec<[T; 9]> = smallvec::SmallVec::new();
         for (i, (x, &differs)) in x.iter().zip(differs).enumerate() {
             let own = of_one(x, differs);
-            let behind = 3 + usize::from(self.masked) + usize::from(self.left_out > 0);
             operands.push(if self.ranges_at().is_some_and(|at| (at..at + 2).contains(&i)) {
                 x.clone()
-            } else if i == behind + 2 * usize::from(self.ranges.is_some()) {
+            } else if i == self.operands() {
                 self.line_of_all(&s, &all, dtype, &of_all(x, differs, size)?)?
             } else if i == 3 && self.masked && !differs && own[0] == 1 {
                 // A mask for all of an example's is one for all.

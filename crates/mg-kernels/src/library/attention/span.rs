@@ -42,6 +42,13 @@ impl Span {
         [self.behind, self.ahead]
     }
 
+    /// Those of the two bounds by which any of so many queries leaves out any of so many keys.
+    #[must_use]
+    pub fn limits(self, queries: usize, keys: usize) -> [Option<i64>; 2] {
+        let limit = |bound: i32, of: usize| Some(i64::from(bound)).filter(|&bound| bound < of as i64 - 1);
+        [limit(self.behind, queries), limit(self.ahead, keys)]
+    }
+
     /// What a query takes of so many keys.
     #[must_use]
     pub fn keys(self, query: usize, keys: usize) -> Range<usize> {
@@ -77,7 +84,7 @@ impl Span {
     /// Whether all of so many queries begin at the first key, and the last ones take the most.
     #[must_use]
     pub fn grows(self, queries: usize, keys: usize) -> bool {
-        i64::from(self.behind) >= queries as i64 - 1 && i64::from(self.ahead) < keys as i64 - 1
+        matches!(self.limits(queries, keys), [None, Some(_)])
     }
 
     /// How many keys a query takes at most, where there are so many.
