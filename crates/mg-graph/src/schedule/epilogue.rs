@@ -36,7 +36,9 @@ fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group) -> bool 
         return true;
     }
     let elements = graph.nodes[product].shape.numel();
-    let whole = group.inputs.iter().filter(|&&i| i != product && graph.nodes[i].shape.numel() >= elements);
+    let is_own = |i: usize| i == product || group.members.iter().any(|m| m.node == i);
+    let is_whole = |i: usize| graph.nodes[i].shape.numel() >= elements && !graph.argument[i];
+    let whole = group.inputs.iter().filter(|&&i| !is_own(i) && is_whole(i));
     let shaped = |&i: &usize| Shaped { shape: graph.nodes[i].shape, dtype: graph.nodes[i].dtype };
     let operands: SmallVec<[Shaped; 4]> = graph.sources[product].iter().map(shaped).collect();
     let each = kernel.flops(&operands).unwrap_or(0) / elements.max(1) as u64;
