@@ -6,7 +6,7 @@
 use half::{bf16, f16};
 use mg_device::cuda::{Gpu, Graph, Kernel, Launches, Origin};
 use mg_device::{Buffer, DType, Device, Layout, Shape};
-use mg_kernels::cuda::library::{KernelLaunch, KernelPlan, MAX_ARGS, Pointer, TICKETS};
+use mg_kernels::cuda::library::{KernelLaunch, KernelPlan, MAX_ARGS, Pointer, Prebuilt, TICKETS};
 use mg_kernels::library::matmul::cuda::{self as matmul, Kind, Row, Tile, known};
 use mg_kernels::library::matmul::{Features, Measured, Precision, Problem, Tiles};
 use mg_kernels::library::{Described, Library, Scaled, Shaped, Target};
@@ -200,22 +200,22 @@ fn measure(mut bench: Bench, folder: &Path, [driver, date, commit]: [&str; 3]) -
     let mut plans = vec![];
     for of in known(features.capability) {
         for each in 1..=of.1.room(features.capability) {
-            for depth in DEPTHS {
-                plans.push((of, each, depth, round(of, each, depth, &features, tiles)?));
-            }
+            // Several products are one launch where they are deep.
+            let depths = DEPTHS.iter().filter(|&&depth| of.0 != Kind::Many || depth >= 1024);
+            let planned = |&depth: &usize| Ok((depth, round(of, each, depth, &features, tiles)?));
+            plans.push((of, each, depths.map(planned).collect::<Result<Vec<_>>>()?));
         }
     }
-    bench.load(plans.iter().map(|plan| &plan.3.0))?;
+    bench.load(plans.iter().flat_map(|(.., depths)| depths.iter().map(|(_, round)| &round.0)))?;
     println!("{} kernels loaded after {:.1} s", bench.kernels.len(), began.elapsed().as_secs_f64());
     let mut rows: Vec<Row> = vec![];
-    for all in plans.chunks(DEPTHS.len()) {
+    for ((kind, tile, form), each, depths) in plans {
         let mut times = vec![];
-        for ((kind, ..), _, depth, (plan, operands, results)) in all {
+        for (depth, (plan, operands, results)) in &depths {
             let (operands, results) = (operands.clone(), results.clone());
-            let work = Work { plan, dtype: dtype(*kind).0, operands, results };
+            let work = Work { plan, dtype: dtype(kind).0, operands, results };
             times.push((*depth as f64 / 1024.0, bench.times(&[work])?[0]));
         }
-        let ((kind, tile, form), each, ..) = all[0];
         match rows.last_mut().filter(|_| each > 1) {
             Some(row) => {
                 let (_, depth) = fit(&times, Some(row.once));
@@ -252,7 +252,7 @@ fn round_to(time: f64) -> f64 {
 impl Bench {
     /// Loads kernels, side by side.
     fn load<'a>(&mut self, plans: impl Iterator<Item = &'a KernelPlan>) -> Result<()> {
-        let mut new = vec![];
+        let mut new: Vec<&'static Prebuilt> = vec![];
         for launch in plans.flat_map(|plan| &plan.launches) {
             if !self.kernels.contains_key(launch.kernel.name)
                 && !new.iter().any(|k| std::ptr::eq(*k, launch.kernel))

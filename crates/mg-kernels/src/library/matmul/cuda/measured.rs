@@ -249,3 +249,192 @@ impl fmt::Display for Measured {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file in which every time is another number.
+    fn file(capability: u32) -> Measured {
+        let rows = known(capability).enumerate().map(|(at, (kind, tile, form))| {
+            let depth = (0..=at % 4).map(|each| (at * 4 + each + 1) as f64 / 4.0).collect();
+            Row { kind, tile, form, once: 0.01 + at as f64, depth }
+        });
+        Measured {
+            gpu: "NVIDIA RTX 6000 Ada Generation (a test)".into(),
+            capability,
+            multiprocessors: 142,
+            clock: 2505,
+            driver: "580.65.06".into(),
+            date: "2026-11-30".into(),
+            commit: "0123abc".into(),
+            rows: rows.collect(),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for capability in [75, 80, 86, 89, 90, 100, 120] {
+            let file = file(capability);
+            assert_eq!(Measured::parse(&file.to_string()).as_ref(), Ok(&file), "{capability}");
+        }
+        assert_eq!(file(89).file_name(), "nvidia-rtx-6000-ada-generation-a-test.txt");
+        // What one GPU runs is what there are kernels for; others run less.
+        assert_eq!(known(75).count(), 1);
+        assert!(known(90).count() > known(80).count() && known(80).count() > known(86).count());
+        assert!(known(86).all(|(_, tile, _)| !tile.hopper && tile.shared <= 99 << 10));
+    }
+
+    #[test]
+    fn lines_may_stand_in_any_order_behind_the_head() {
+        let file = file(90);
+        let text = file.to_string();
+        let is_row =
+            |line: &&str| Kind::ALL.iter().any(|kind| line.starts_with(&format!("{} ", kind.name())));
+        let (mut rows, head): (Vec<&str>, Vec<&str>) = text.lines().partition(is_row);
+        rows.reverse();
+        let turned = [head, vec!["", "  # a remark"], rows].concat().join("\r\n");
+        assert_eq!(Measured::parse(&turned), Ok(file));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_its_line() {
+        let good = file(90).to_string();
+        let line = |start: &str| good.lines().position(|line| line.starts_with(start)).unwrap() + 1;
+        let of = |start: &str| good.lines().find(|line| line.starts_with(start)).unwrap();
+        let wrong = |old: &str, new: &str| Measured::parse(&good.replacen(old, new, 1)).unwrap_err();
+        let row = of("bf16   w128x256 kn");
+        let at = line("bf16   w128x256 kn");
+        let numbers = "takes DTYPE TILE FORM ONCE DEPTH…, the last of them numbers of microseconds";
+        for (old, new, told) in [
+            (row, "bf16 w128x256", format!("line {at}: got \"bf16 w128x256\", {numbers}")),
+            (
+                row,
+                "bf16 w128x256 kn",
+                format!("line {at}: got 0 times, {numbers}: at least 2 and at most 33"),
+            ),
+            (
+                row,
+                "bf16 w128x256 kn 3.0",
+                format!("line {at}: got 1 times, {numbers}: at least 2 and at most 33"),
+            ),
+            (
+                row,
+                "bf16 w128x256 kn 3.0 fast",
+                format!("line {at}: got \"fast\" for a time, {numbers}, above 0 and up to 1000000"),
+            ),
+            (
+                row,
+                "bf16 w128x256 kn 3.0 -1",
+                format!("line {at}: got \"-1\" for a time, {numbers}, above 0 and up to 1000000"),
+            ),
+            (
+                row,
+                "bf16 w128x256 kn 3.0 NaN",
+                format!("line {at}: got \"NaN\" for a time, {numbers}, above 0 and up to 1000000"),
+            ),
+            (
+                row,
+                "bf16 w128x256 kn 3.0 inf",
+                format!("line {at}: got \"inf\" for a time, {numbers}, above 0 and up to 1000000"),
+            ),
+            (
+                row,
+                "bf16 w128x256 kn 0 1",
+                format!("line {at}: got \"0\" for a time, {numbers}, above 0 and up to 1000000"),
+            ),
+            (
+                row,
+                "bf16 w1x2 kn 3.0 1",
+                format!(
+                    "line {at}: got the tile \"w1x2\", bf16 takes w128x256, w128x192, w128x128, w128x64, 128x256, 128x128, 128x64, 64x64, 32x32, 128x128, 64x64"
+                ),
+            ),
+            (
+                row,
+                "bf16 w128x256 xx 3.0 1",
+                format!("line {at}: got the form \"xx\", bf16 w128x256 takes kn, kk, mn, mk"),
+            ),
+            (
+                row,
+                "bf17 w128x256 kn 3.0 1",
+                format!(
+                    "line {at}: got \"bf17\", a line begins with a dtype (f32, tf32, f16, bf16, many, scaled, any) or one of gpu, capability, multiprocessors, clock, driver, date, commit"
+                ),
+            ),
+            (row, "", "there is no line for bf16 w128x256 kn".to_owned()),
+            (of("gpu"), "", "there is no line \"gpu\", which says the GPU's name".to_owned()),
+            (of("gpu"), "gpu", "line 2: gpu is followed by \"\", takes the GPU's name".to_owned()),
+            (
+                of("clock"),
+                "clock fast",
+                format!(
+                    "line {}: clock is followed by \"fast\", takes a number of MHz from 1 to 65535",
+                    line("clock")
+                ),
+            ),
+            (
+                of("capability"),
+                "capability 90",
+                "line 3: capability is followed by \"90\", takes a compute capability, such as 9.0"
+                    .to_owned(),
+            ),
+            (
+                of("capability"),
+                "capability 0.9",
+                "line 3: capability is followed by \"0.9\", takes a compute capability, such as 9.0"
+                    .to_owned(),
+            ),
+            (
+                of("multiprocessors"),
+                "multiprocessors 0",
+                "line 4: multiprocessors is followed by \"0\", takes a number from 1 to 65535".to_owned(),
+            ),
+            (
+                of("multiprocessors"),
+                "multiprocessors 70000",
+                "line 4: multiprocessors is followed by \"70000\", takes a number from 1 to 65535".to_owned(),
+            ),
+            (of("date"), "driver 1", format!("line {}: driver is said twice", line("date"))),
+            (
+                of("capability"),
+                "",
+                format!("line {}: got {:?} before the line that says the capability", line("f32"), of("f32")),
+            ),
+        ] {
+            assert_eq!(wrong(old, new), told);
+        }
+        let twice = format!("{good}{row}\n");
+        assert_eq!(
+            Measured::parse(&twice).unwrap_err(),
+            format!("line {}: bf16 w128x256 kn is in line {at} already", good.lines().count() + 1)
+        );
+        // Of another GPU, without what only this one runs.
+        let other = wrong("capability 9.0", "capability 8.0");
+        assert_eq!(other, format!("line {}: GPUs of capability 8.0 do not run f32 w128x128", line("f32")));
+        for text in ["", "\0", "gpu\u{a0}x", "🦀 🦀 🦀", &"x ".repeat(1 << 16)] {
+            Measured::parse(text).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn no_text_is_too_strange() {
+        // Words of such files in any order, and characters taken out.
+        let good = file(90).to_string();
+        let words: Vec<&str> = good.split_inclusive(char::is_whitespace).collect();
+        let mut state = 5usize;
+        let mut below = |n: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % n
+        };
+        for _ in 0..300 {
+            let mut text: String = (0..below(60)).map(|_| words[below(words.len())]).collect();
+            let at = below(good.len());
+            if good.is_char_boundary(at) {
+                text.push_str(&good[..at]);
+            }
+            // Whatever it answers, it does.
+            let _ = Measured::parse(&text);
+        }
+    }
+}

@@ -177,3 +177,86 @@ impl Tiles {
         self.kind(kind).first().ok_or_else(|| internal("a product without a tile"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gpu(name: &str, capability: u32, multiprocessors: usize, clock: usize) -> Features {
+        Features { name: name.into(), capability, multiprocessors, clock }
+    }
+
+    /// All times of a kind, with what they are of.
+    fn times(tiles: &Tiles, kind: Kind) -> Vec<String> {
+        tiles.kind(kind).iter().map(|timed| format!("{timed:?}")).collect()
+    }
+
+    #[test]
+    fn files_are_whole_and_are_found_by_name() {
+        assert_eq!(files().len(), FILES.len());
+        for file in files() {
+            let Measured { gpu: name, capability, multiprocessors, clock, .. } = file;
+            let own = Tiles::new(&gpu(name, *capability, *multiprocessors, *clock), None).unwrap();
+            assert_eq!(own.source(), format!("measured on {name}"));
+            // Whatever its clock is said to be.
+            let slow = Tiles::new(&gpu(name, *capability, *multiprocessors, 1), None).unwrap();
+            assert!(Kind::ALL.iter().all(|&kind| times(&own, kind) == times(&slow, kind)));
+            // A part of one is another GPU.
+            let part = Tiles::new(&gpu(name, *capability, 7, *clock), None).unwrap();
+            assert_eq!((part.source(), part.multiprocessors()), ("a model", 7));
+        }
+    }
+
+    #[test]
+    fn a_model_has_what_its_gpu_runs() {
+        for (capability, multiprocessors) in
+            [(75, 46), (80, 108), (86, 84), (89, 128), (90, 114), (100, 148), (120, 170)]
+        {
+            let tiles = Tiles::new(&gpu("another", capability, multiprocessors, 1500), None).unwrap();
+            for kind in Kind::ALL {
+                let own: Vec<_> = known(capability)
+                    .filter(|known| known.0 == kind)
+                    .map(|known| (known.1.name, known.2))
+                    .collect();
+                let has: Vec<_> =
+                    tiles.kind(kind).iter().map(|timed| (timed.tile.name, timed.form)).collect();
+                assert_eq!(own, has, "{capability}");
+            }
+        }
+        // By the ratio of the clocks in quarters, so that a little more or less is the same.
+        let at = |clock| times(&Tiles::new(&gpu("another", 90, 114, clock), None).unwrap(), Kind::Bf16);
+        let measured = files()[0].clock;
+        assert_eq!(at(measured), at(measured + 30));
+        assert_eq!(at(measured), at(0));
+        assert_ne!(at(measured), at(measured / 2));
+        assert_eq!(at(1), at(1));
+    }
+
+    #[test]
+    fn a_file_of_ones_own_is_of_the_gpu_at_hand() {
+        let folder = std::env::temp_dir().join(format!("mg-tiles-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("own.txt");
+        let mut own = files()[0].clone();
+        let here = gpu(&own.gpu, own.capability, own.multiprocessors, own.clock);
+        own.rows[0].once = 77.0;
+        std::fs::write(&path, own.to_string()).unwrap();
+        let tiles = Tiles::new(&here, Some(&path)).unwrap();
+        assert_eq!(tiles.source(), path.display().to_string());
+        assert!(times(&tiles, own.rows[0].kind)[0].contains("once: 77.0"));
+
+        let told = |gpu: &Features, path: &Path| Tiles::new(gpu, Some(path)).unwrap_err();
+        let other = told(&Features { multiprocessors: 7, ..here.clone() }, &path);
+        assert!(matches!(other.kind(), ErrorKind::Value(_)));
+        assert!(other.to_string().contains("with 132 multiprocessors, the device is"), "{other}");
+        let missing = told(&here, &folder.join("missing.txt"));
+        assert!(matches!(missing.kind(), ErrorKind::Io(_)) && missing.to_string().contains("missing.txt"));
+        std::fs::write(&path, own.to_string().replacen("77 ", "seven ", 1)).unwrap();
+        let wrong = told(&here, &path);
+        assert!(matches!(wrong.kind(), ErrorKind::Format(_)));
+        assert!(wrong.to_string().contains("own.txt: line 11: got \"seven\""), "{wrong}");
+        std::fs::write(&path, [0xff, 0xfe]).unwrap();
+        assert!(matches!(told(&here, &path).kind(), ErrorKind::Io(_)));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
