@@ -15,6 +15,7 @@ mod ptx;
 mod random;
 mod reduce;
 mod row;
+mod seldom;
 pub mod single;
 pub(crate) mod splice;
 mod stage;
