@@ -251,7 +251,7 @@ mod tests {
         assert!(other.to_string().contains("with 132 multiprocessors, the device is"), "{other}");
         let missing = told(&here, &folder.join("missing.txt"));
         assert!(matches!(missing.kind(), ErrorKind::Io(_)) && missing.to_string().contains("missing.txt"));
-        std::fs::write(&path, own.to_string().replacen("77 ", "seven ", 1)).unwrap();
+        std::fs::write(&path, own.to_string().replacen("77.00", "seven", 1)).unwrap();
         let wrong = told(&here, &path);
         assert!(matches!(wrong.kind(), ErrorKind::Format(_)));
         assert!(wrong.to_string().contains("own.txt: line 11: got \"seven\""), "{wrong}");
