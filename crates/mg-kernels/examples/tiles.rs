@@ -17,7 +17,10 @@ use std::time::Instant;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Depths that a tile is measured at.
-const DEPTHS: [usize; 5] = [256, 512, 1024, 2048, 4096];
+const DEPTHS: [usize; 6] = [128, 256, 512, 1024, 2048, 4096];
+/// Depths that several rounds of blocks are measured at, and how many.
+const ROUNDS_DEPTHS: [usize; 2] = [1024, 4096];
+const SEVERAL: usize = 4;
 /// Seconds of launches that are timed together, and how often.
 const SPAN: f64 = 4e-3;
 const ROUNDS: usize = 5;
@@ -139,15 +142,15 @@ fn grid(tile: &Tile, blocks: usize) -> [usize; 2] {
         .unwrap_or([1, 1])
 }
 
-/// One round of blocks, so many on each multiprocessor; and the bytes of all operands, and of all results.
+/// So many blocks; and the bytes of all operands, and of all results.
 fn round(
     (kind, tile, form): (Kind, &Tile, &str),
-    each: usize,
+    blocks: usize,
     k: usize,
     features: &Features,
     tiles: &'static Tiles,
 ) -> Result<(KernelPlan, Vec<usize>, Vec<usize>)> {
-    let [rows, columns] = grid(tile, features.multiprocessors * each);
+    let [rows, columns] = grid(tile, blocks);
     let (m, n, (dtype, _)) = (rows * tile.m, columns * tile.n, dtype(kind));
     let of = |m: usize| -> Result<Vec<usize>> {
         Ok(operands([m, n, k], form)?.iter().map(|layout| bytes(dtype, layout)).collect())
@@ -202,8 +205,16 @@ fn measure(mut bench: Bench, folder: &Path, [driver, date, commit]: [&str; 3]) -
         for each in 1..=of.1.room(features.capability) {
             // Several products are one launch where they are deep.
             let depths = DEPTHS.iter().filter(|&&depth| of.0 != Kind::Many || depth >= 1024);
-            let planned = |&depth: &usize| Ok((depth, round(of, each, depth, &features, tiles)?));
-            plans.push((of, each, depths.map(planned).collect::<Result<Vec<_>>>()?));
+            let mut cases: Vec<(usize, usize)> = depths.map(|&depth| (1, depth)).collect();
+            // Where no more blocks fit, those that are left take their turns.
+            if each == of.1.room(features.capability) {
+                cases.extend(ROUNDS_DEPTHS.map(|depth| (SEVERAL, depth)));
+            }
+            let planned = |(rounds, depth): (usize, usize)| {
+                let blocks = features.multiprocessors * each * rounds;
+                Ok(((rounds, depth), round(of, blocks, depth, &features, tiles)?))
+            };
+            plans.push((of, each, cases.into_iter().map(planned).collect::<Result<Vec<_>>>()?));
         }
     }
     bench.load(plans.iter().flat_map(|(.., depths)| depths.iter().map(|(_, round)| &round.0)))?;
@@ -211,10 +222,11 @@ fn measure(mut bench: Bench, folder: &Path, [driver, date, commit]: [&str; 3]) -
     let mut rows: Vec<Row> = vec![];
     for ((kind, tile, form), each, depths) in plans {
         let mut times = vec![];
-        for (depth, (plan, operands, results)) in &depths {
+        for ((rounds, depth), (plan, operands, results)) in &depths {
             let (operands, results) = (operands.clone(), results.clone());
             let work = Work { plan, dtype: dtype(kind).0, operands, results };
-            times.push((*depth as f64 / 1024.0, bench.times(&[work])?[0]));
+            let begun = (rounds - 1) as f64 * Tiles::ROUND;
+            times.push(((rounds * depth) as f64 / 1024.0, bench.times(&[work])?[0] - begun));
         }
         match rows.last_mut().filter(|_| each > 1) {
             Some(row) => {

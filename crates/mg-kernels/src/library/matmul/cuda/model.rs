@@ -37,7 +37,7 @@ const MAX_PARTIALS: usize = 64 << 20;
 const CUT_LAST: f64 = 1.15;
 const CUT: f64 = 1.3;
 /// Measured: what each round of blocks after the first begins and ends with, in microseconds.
-const ROUND: f64 = 1.2;
+pub(super) const ROUND: f64 = 1.2;
 /// Blocks that may share a tile.
 const MAX_SPLITS: usize = 32;
 /// The sums are added by all threads of the last block together.

@@ -1,7 +1,7 @@
 //! Which times of tiles a GPU's products are planned by: those of a file that was measured on its like, or of a model.
 
 use super::measured::{Measured, Row, known};
-use super::model::Timed;
+use super::model::{ROUND, Timed};
 use super::tiles::Kind;
 use crate::frame::internal;
 use mg_device::cuda::Gpu;
@@ -62,6 +62,9 @@ fn files() -> &'static [Measured] {
 }
 
 impl Tiles {
+    /// What each round of blocks after the first begins and ends with, in microseconds: measured on an H200.
+    pub const ROUND: f64 = ROUND;
+
     /// Those of a GPU.
     ///
     /// # Errors
