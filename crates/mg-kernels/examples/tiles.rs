@@ -206,8 +206,8 @@ fn measure(mut bench: Bench, folder: &Path, [driver, date, commit]: [&str; 3]) -
             // Several products are one launch where they are deep.
             let depths = DEPTHS.iter().filter(|&&depth| of.0 != Kind::Many || depth >= 1024);
             let mut cases: Vec<(usize, usize)> = depths.map(|&depth| (1, depth)).collect();
-            // Where no more blocks fit, those that are left take their turns.
-            if each == of.1.room(features.capability) {
+            // Where no more blocks fit, those that are left take their turns. (Large products are not launched together.)
+            if each == of.1.room(features.capability) && of.0 != Kind::Many {
                 cases.extend(ROUNDS_DEPTHS.map(|depth| (SEVERAL, depth)));
             }
             let planned = |(rounds, depth): (usize, usize)| {
@@ -347,7 +347,8 @@ impl Bench {
         let origin = Origin { name: "tiles", line: std::panic::Location::caller() };
         self.gpu.bind()?;
         self.gpu.collect_launches(Launches::default());
-        self.gpu.collects_work(vec![0..u64::MAX], vec![0..u64::MAX]);
+        let everything = || std::iter::once(0..u64::MAX).collect();
+        self.gpu.collects_work(everything(), everything());
         for _ in 0..count {
             for launch in &work.plan.launches {
                 let mut memory = [0u8; MAX_ARGS];
