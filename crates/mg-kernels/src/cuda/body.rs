@@ -8,7 +8,6 @@ use super::ptx::{
 };
 use super::random;
 use super::reduce::{Acc, Reduction};
-use super::seldom::{self, has_doubles};
 use super::stage::reduction;
 use super::values::{
     apply, cast, from_cell, kind_of, load, load_and_keep, load_kept, load_vector, round, store_vector,
@@ -331,10 +330,7 @@ impl<'a> Body<'a> {
                 if row.refuses_zero(of) {
                     self.check_divisor(ops[1], of, p);
                 }
-                let seldom = self.frame.classes[v] != Class::Full && has_doubles(capability());
-                let result = seldom.then(|| seldom::apply(row, &ops)).flatten();
-                let result = result
-                    .or_else(|| apply(row, of, &ops))
+                let result = apply(row, of, &ops)
                     .ok_or_else(|| internal("a dtype that the operation does not take"))?;
                 Ok(round(value.dtype, result))
             }

@@ -15,7 +15,6 @@ mod ptx;
 mod random;
 mod reduce;
 mod row;
-mod seldom;
 pub mod single;
 pub(crate) mod splice;
 mod stage;
