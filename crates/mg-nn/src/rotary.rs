@@ -1,7 +1,7 @@
 //! Rotary positions: Su et al., "RoFormer: enhanced transformer with rotary position embedding", 2021.
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{Error, ErrorKind, Result};
 
 use crate::module::{Module, Visitor, told};
 
@@ -39,7 +39,7 @@ impl RotaryPositionalEmbeddings {
     /// A `dim` that is not even; a base that is not positive; memory.
     #[track_caller]
     pub fn new(dim: usize, max_seq_len: usize, base: f64) -> Result<RotaryPositionalEmbeddings> {
-        if dim % 2 != 0 || !(base > 0.0 && base.is_finite()) {
+        if dim % 2 != 0 || !base.is_finite() || base <= 0.0 {
             let text = format!("takes an even dim and a positive base, got {dim} and {base}");
             return Err(Error::new(NAME, ErrorKind::Value(text)));
         }
@@ -105,5 +105,40 @@ impl Module for RotaryPositionalEmbeddings {
 
     fn describe(&self) -> String {
         format!("{NAME}()")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sequential;
+    use mg_device::DType;
+
+    /// The cache goes where the model goes, and is in none of its states.
+    #[test]
+    fn the_cache_is_made_and_not_saved() -> Result<()> {
+        let mut model = Sequential::new();
+        model.push(RotaryPositionalEmbeddings::new(4, 3, 100.0)?.by_halves());
+        assert!(model.state().tensors.is_empty());
+        assert_eq!(model.named_buffers().into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["0.cache"]);
+        model.load_state(&RotaryPositionalEmbeddings::new(4, 9, 10.0)?.state())?;
+        let x = Tensor::from_vec(vec![1.0f64, 2.0, 3.0, 4.0], &[1, 1, 1, 4])?.expand(&[1, 3, 1, 4])?;
+        let turned = model.forward(&x)?.to_vec::<f64>()?;
+        for (position, got) in turned.chunks(4).enumerate() {
+            for (pair, speed) in [1.0, 0.1].into_iter().enumerate() {
+                let (sin, cos) = (position as f64 * speed).sin_cos();
+                let (a, b) = (1.0 + pair as f64, 3.0 + pair as f64);
+                assert!((got[pair] - (a * cos - b * sin)).abs() < 1e-6, "{got:?}");
+                assert!((got[pair + 2] - (b * cos + a * sin)).abs() < 1e-6, "{got:?}");
+            }
+        }
+        model.to_dtype(DType::BF16)?;
+        assert_eq!(model.named_buffers()[0].1.dtype(), DType::BF16);
+        assert!(model.forward(&x.narrow(3, 0, 2)?).is_err());
+        assert!(
+            RotaryPositionalEmbeddings::new(3, 4, 100.0).is_err()
+                && RotaryPositionalEmbeddings::new(4, 4, 0.0).is_err()
+        );
+        Ok(())
     }
 }
