@@ -160,7 +160,7 @@ fn gradients_of_attention_are_computed_once() {
     let by_token = data(&[1, tokens, heads, size]).transpose(1, 2).unwrap();
     let turned = data(&[1, heads, size, tokens]).transpose(2, 3).unwrap();
     let part = data(&[1, tokens, heads, 2 * size]).narrow(3, 1, size).unwrap().transpose(1, 2).unwrap();
-    let number = data(&[1]).expand(&[1, heads, tokens, size]).unwrap();
+    let number = data(&[1]).expand(&[1, heads as isize, tokens as isize, size as isize]).unwrap();
     let flows = [
         ("by head", by_head),
         ("by token", by_token),
