@@ -90,8 +90,10 @@ __device__ __forceinline__ void each_slice(u32 slice, u32 lane, const float (&su
 // With what is spliced in at the mark, of which there is one.
 __device__ __forceinline__ void store_marked(const MatMul& p, u32 slice, u32 row, u32 col, u32 batch, u32 lane,
                                              const float (&sum)[PARTS][SUMS]) {
+    using Sums = ColumnSums<BM, BM / 16, 16>;
     each_slice(slice, lane, sum, [&](u32 down, u32 right) {
         const u32 to_col = col + right + lane % 16 * 4;
+        Sums::begin();
 #pragma unroll 1
         for (u32 i = lane / 16; i < 16; i += 8) {
             float4 v[4];
@@ -100,6 +102,8 @@ __device__ __forceinline__ void store_marked(const MatMul& p, u32 slice, u32 row
             const u32 to_row = row + down + below(i);
             if (to_row < p.m && to_col < p.n) finish_rows<T>(p, batch, to_row, to_col, v);
         }
+        const u32 first = row + down;
+        Sums::end(batch, HELD ? first / 32 * 2 + first / 8 % 2 : first / 16, to_col);
     });
 }
 
@@ -191,6 +195,8 @@ struct Store {
             }
             return;
         }
+        using Sums = ColumnSums<BM, 2, 24>;
+        Sums::begin();
 #pragma unroll 1
         for (u32 s = 0; s < BM / 32; s++) {
             const u32 from = slice + s % 2 * EACH;
@@ -217,6 +223,7 @@ struct Store {
             }
             if (to_row < p.m && to_col < p.n) finish_rows<T>(p, at.batch, to_row, to_col, v);
         }
+        Sums::end(at.batch, at.row / BM * 2 + warp % 2, col + lane % 8 * 4);
     }
 };
 

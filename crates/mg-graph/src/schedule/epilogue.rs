@@ -1,10 +1,11 @@
 //! Elementwise work that kernels do before they store their results: matrix products.
 
 use super::Graph;
-use super::group::{Embed, Group, Groups, Member, Split, dense_strides, kind_of, read_strides, squeeze};
+use super::group::{Embed, Group, Groups, Member, Space, Split, dense_strides, kind_of, read_strides, squeeze};
 use crate::kernel::Kernel;
 use crate::op::Op;
-use mg_device::Layout;
+use mg_device::{DType, Layout};
+use mg_kernels::ReduceKind;
 use mg_kernels::library::{Library, Shaped};
 use smallvec::SmallVec;
 
@@ -14,6 +15,9 @@ const DEEP: u64 = 2048;
 /// of its own over what the product has stored.
 const MANY: usize = 2;
 
+/// Elements from which on work that reads or writes more than the result's own elements is sooner done by itself, of halves.
+const LARGE: usize = 1 << 24;
+
 /// The kernel that a node is, if it takes an epilogue.
 fn taking<'a>(graph: &'a Graph, node: usize) -> Option<&'a Library> {
     match &graph.nodes[node].op {
@@ -22,17 +26,30 @@ fn taking<'a>(graph: &'a Graph, node: usize) -> Option<&'a Library> {
     }
 }
 
-/// Whether a product does a group's work sooner than a program over what the product has stored.
-fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group) -> bool {
+/// Whether kernels have a place for this reduction over a product's rows beside elementwise work: one of floats that they add up in f32.
+fn takes_sum(graph: &Graph, node: usize) -> bool {
+    let inner = graph.nodes[node];
+    let narrow = matches!(inner.dtype, DType::F32 | DType::F16 | DType::BF16);
+    inner.device.is_cuda() && narrow && kind_of(graph, node) == Some(ReduceKind::Sum)
+}
+
+/// Whether a product does a group's work sooner than a program over what the product has stored; it then stores so many values of its size,
+/// besides a sum over its columns where there is one.
+fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group, stores: usize) -> bool {
     if !graph.nodes[product].device.is_cuda() {
         return true;
     }
     let elements = graph.nodes[product].shape.numel();
-    let whole = group.inputs.iter().filter(|&&i| i != product && graph.nodes[i].shape.numel() >= elements);
+    let is_own = |i: usize| i == product || group.members.iter().any(|m| m.node == i);
+    let is_whole = |i: usize| graph.nodes[i].shape.numel() >= elements && !graph.argument[i];
+    let whole = group.inputs.iter().filter(|&&i| !is_own(i) && is_whole(i));
     let shaped = |&i: &usize| Shaped { shape: graph.nodes[i].shape, dtype: graph.nodes[i].dtype };
     let operands: SmallVec<[Shaped; 4]> = graph.sources[product].iter().map(shaped).collect();
     let each = kernel.flops(&operands).unwrap_or(0) / elements.max(1) as u64;
-    each < DEEP || whole.count() < MANY
+    let whole = whole.count();
+    // Their products are done so soon that tensor cores wait for what is read and written beside.
+    let waits = graph.nodes[product].dtype.size() == 2 && elements >= LARGE && whole + stores > 1;
+    !waits && (each < DEEP || whole < MANY)
 }
 
 impl Groups {
@@ -43,42 +60,53 @@ impl Groups {
             let product = kernel.members[0].node;
             let Some(library) = taking(graph, product) else { continue };
             let space = squeeze(&graph.nodes[product].shape);
+            // A processor's panels are of the product's own space.
+            let on_cuda = graph.nodes[product].device.is_cuda();
+            let size: usize = space.iter().product();
+            let fits_in = |other: &Space| *other == space || on_cuda && other.iter().product::<usize>() == size;
             let readers = self.readers[product].clone();
-            for reader in readers {
+            for &reader in &readers {
+                let Some(group) = self.list[reader].as_ref().filter(|g| !g.is_kernel && fits_in(&g.space)) else {
+                    continue;
+                };
                 let in_place = |m: &Member| {
                     m.embed == Embed::Same
                         && !graph.innermost[m.node]
                         && m.reads.iter().filter(|(i, _)| *i == product).all(|(i, path)| {
                             let dense = Layout::contiguous(graph.nodes[*i].shape);
-                            read_strides(graph, dense, path, m.embed, Split::None, space.len())
-                                .is_some_and(|(s, offset)| offset == 0 && s == dense_strides(&space))
+                            read_strides(graph, dense, path, m.embed, Split::None, group.space.len())
+                                .is_some_and(|(s, offset)| offset == 0 && s == dense_strides(&group.space))
                         })
                 };
-                let Some(group) = self.list[reader].as_ref().filter(|g| !g.is_kernel && g.space == space)
-                else {
-                    continue;
-                };
                 let reduces = |m: &Member| kind_of(graph, m.node).is_some();
+                let mut whole = true;
                 let fits = match group.split {
                     Split::None => group.members.iter().all(in_place),
-                    // Sums over columns of what is stored anyway: elementwise work goes to the product, which then need
-                    // not be written and read again, and the sums read what that stores.
-                    Split::Outer(_) => {
+                    // Elementwise work goes to the product, which then need not be written and read again. A sum over columns goes with
+                    // it where kernels have a place for one, others read what the product stores.
+                    Split::Outer(over) => {
                         let (sums, maps): (Vec<&Member>, Vec<&Member>) =
                             group.members.iter().partition(|m| reduces(m));
                         let on_sums =
                             |m: &&Member| m.reads.iter().any(|(i, _)| sums.iter().any(|s| s.node == *i));
                         let on_product = |m: &&Member| m.reads.iter().any(|(i, _)| *i == product);
+                        let over_rows =
+                            over + 1 == 1 << (group.space.len() - 1) && group.space.last() == space.last();
+                        let sum = sums.first().filter(|m| sums.len() == 1 && over_rows && in_place(m));
+                        whole = sum.is_some_and(|m| takes_sum(graph, m.node));
                         maps.iter().copied().all(in_place)
                             && maps.iter().any(on_product)
                             && !maps.iter().any(on_sums)
-                            && !sums.iter().any(on_product)
+                            && (whole || !sums.iter().any(on_product))
                     }
-                    _ => false,
+                    Split::Inner(_) | Split::Both(_) | Split::All => false,
                 };
-                let pays = fits && pays(graph, library, product, group);
+                // What has a sum would be read once more for it.
+                let has_sum = whole && group.split != Split::None;
+                let stores = if has_sum { 0 } else { group.members.len() + usize::from(readers.len() > 1) };
+                let pays = fits && pays(graph, library, product, group, stores);
                 if pays && !self.waits_by_another(reader, id) {
-                    let reader = self.without_sums(graph, reader);
+                    let reader = if whole { reader } else { self.without_sums(graph, reader) };
                     let epilogue = self.list[reader].take();
                     if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {
                         for member in &epilogue.members {
