@@ -39,7 +39,7 @@ impl RotaryPositionalEmbeddings {
     /// A `dim` that is not even; a base that is not positive; memory.
     #[track_caller]
     pub fn new(dim: usize, max_seq_len: usize, base: f64) -> Result<RotaryPositionalEmbeddings> {
-        if dim % 2 != 0 || !base.is_finite() || base <= 0.0 {
+        if !dim.is_multiple_of(2) || !base.is_finite() || base <= 0.0 {
             let text = format!("takes an even dim and a positive base, got {dim} and {base}");
             return Err(Error::new(NAME, ErrorKind::Value(text)));
         }

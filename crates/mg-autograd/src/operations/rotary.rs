@@ -58,7 +58,7 @@ impl Given {
                 let text = format!("takes num_heads beside an input of three axes, shape {}", x.shape());
                 return fail(ErrorKind::Value, text);
             }
-            [batch, sequence, all] if all % num_heads == 0 => {
+            [batch, sequence, all] if all.is_multiple_of(num_heads) => {
                 let sizes = Shape::new(&[batch, sequence, num_heads, all / num_heads])?;
                 (x.reshape(sizes)?, 2)
             }
@@ -73,7 +73,7 @@ impl Given {
         };
         let size = x.shape()[3];
         let features = if rotary_embedding_dim == 0 { size } else { rotary_embedding_dim };
-        if features % 2 != 0 || features > size {
+        if !features.is_multiple_of(2) || features > size {
             let text = format!("turns pairs of features, got {features} of heads of {size}");
             return fail(ErrorKind::Shape, text);
         }

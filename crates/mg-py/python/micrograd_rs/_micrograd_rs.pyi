@@ -23649,6 +23649,9 @@ def _nn_rotary_embedding(input: Tensor, cos_cache: Tensor, sin_cache: Tensor, po
 
     >>> angles = mg.arange(3.0)[None, :, None] * mg.tensor([1.0, 0.01])
     >>> mg.nn.functional.rotary_embedding(mg.ones(1, 1, 3, 4), angles.cos(), angles.sin())
+    tensor([[[[ 1.0000,  1.0000,  1.0000,  1.0000],
+              [-0.3012,  0.9900,  1.3818,  1.0099],
+              [-1.3254,  0.9798,  0.4932,  1.0198]]]])
     """
 
 def _nn_grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: _bool | None = None) -> Tensor:
