@@ -214,29 +214,46 @@ __device__ __forceinline__ u64 turned(u32 at) {
     return (u64)(EIGHT >> 4) << 32 | (u64)(TURNED_CHUNK >> 4) << 16 | (at & 0x3ffff) >> 4;
 }
 
-// Where the mask of a head begins.
-__device__ __forceinline__ u64 mask_of(const Flash& p, u32 head) {
-    return V_MASKED ? head / p.heads * p.mask_batch + head % p.heads * p.mask_head : 0;
-}
-
-// The score as the softmax takes it, times log2(e), where the one meets the other. `of`: where the head's mask begins.
-__device__ __forceinline__ float masked(const Flash& p, u64 of, bool meet, u32 query, u32 key, float score) {
-    if (!meet) return -infinity();
-#if V_MASKED
-    if (V_DROPOUT && p.mask_kind == 0) return score;
-    u64 at = of + query * p.mask_row + key;
-    // Added, as in PyTorch: a score that is no number stays none.
-    if (p.mask_kind == 1) return score + (((const u8*)p.mask)[at] ? 0.0f : -infinity());
-    float added = ((const float*)p.mask)[at];
-    score = fmaf(added, LOG2E, score);
-    // The least number is no infinity: where all keys have it they share the weight.
-    if (added > -infinity() && score < -LARGEST) score = -LARGEST;
-#endif
-    return score;
-}
-
 // Whether there is a mask in memory.
 __device__ __forceinline__ bool has_mask(const Flash& p) { return V_DROPOUT ? p.mask_kind > 0 : V_MASKED; }
+
+#if V_MASKED
+// Groups of eight of the others whose part of a mask is asked for together: between them registers are free again.
+constexpr int ASKED = 2;
+// Scores of a tile as the softmax takes them, times log2(e), with what the mask of a head adds; where rows are KEYS, those that a block has itself, the mask has a row
+// for each of the others. `row`: this thread's first; `from`: the tile's first of the others. All places are a few steps from the first one's.
+template <bool KEYS>
+__device__ __forceinline__ void add_mask(float (&score)[OTHERS / 2], const Flash& p, u32 head, u32 row, u32 from, float scale) {
+    const u64 own = KEYS ? 1 : p.mask_row, other = KEYS ? p.mask_row : 1;
+    const u32 first = from + threadIdx.x % 4 * 2;
+    const u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + row * own + first * other;
+    const Range met[2] = {met_by<KEYS>(p, anew(row)), met_by<KEYS>(p, anew(row) + 8)};
+    const bool numbers = p.mask_kind != 1;
+    const u8* truths = (const u8*)p.mask + at;
+    const float* values = (const float*)p.mask + at;
+#pragma unroll
+    for (int c = 0; c < OTHERS / 8; c += ASKED) {
+        bool any = first + (c + ASKED) * 8 > met[0].begin && first + c * 8 < met[1].end;
+#pragma unroll
+        for (int i = 4 * c; i < 4 * (c + ASKED); i++) score[i] = any ? score[i] : -infinity();
+        if (any) {
+#pragma unroll
+            for (int i = 4 * c; i < 4 * (c + ASKED); i++) {
+                bool meet = met[i / 2 % 2].has(first + i / 4 * 8 + i % 2);
+                u64 place = (i / 4 * 8 + i % 2) * other + i / 2 % 2 * 8 * own;
+                float added = 0;
+                if (meet && numbers) added = values[place];
+                if (meet && !numbers) added = truths[place] ? 0.0f : -infinity();
+                // Added, as in PyTorch: a score that is no number stays none.
+                float x = fmaf(added, LOG2E, score[i] * scale);
+                // The least number is no infinity: where all keys have it they share the weight.
+                if (numbers && added > -infinity() && x < -LARGEST) x = -LARGEST;
+                score[i] = meet ? x : -infinity();
+            }
+        }
+    }
+}
+#endif
 
 #if V_DROPOUT
 // Which weights of a tile stay: what stands for sum 4 j + i of this thread is bit 4 j + i, or, of tiles of 32, as `at` says.
@@ -524,21 +541,18 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
         auto how_met = [&](u32 stage) { return __float_as_uint(read4(numbers + stage * BYTES_NUMBERS + 2 * OTHERS * 4 + group * 4)); };
         // Scores of this lane's keys, the first of them `row`, and a tile of queries become weights.
         auto weigh = [&](float (&score)[OTHERS / 2], u32 stage, bool whole, u32 row, u32 from, u32 head) {
+#if V_MASKED
             if (has_mask(p)) {
-                const u64 mask = mask_of(p, head);
-                const Range low = met_by<true>(p, anew(row)), high = met_by<true>(p, anew(row) + 8);
+                add_mask<true>(score, p, head, row, from, scale);
 #pragma unroll
                 for (int j = 0; j < OTHERS / 8; j++) {
                     float2 of = number(stage, j, 0);
                     float* x = score + 4 * j;
-                    u32 query = from + j * 8 + lane % 4 * 2;
-                    x[0] = weight(masked(p, mask, low.has(query), query, row, x[0] * scale), of.x);
-                    x[1] = weight(masked(p, mask, low.has(query + 1), query + 1, row, x[1] * scale), of.y);
-                    x[2] = weight(masked(p, mask, high.has(query), query, row + 8, x[2] * scale), of.x);
-                    x[3] = weight(masked(p, mask, high.has(query + 1), query + 1, row + 8, x[3] * scale), of.y);
+                    x[0] = weight(x[0], of.x), x[1] = weight(x[1], of.y), x[2] = weight(x[2], of.x), x[3] = weight(x[3], of.y);
                 }
                 return;
             }
+#endif
             if (!whole) leave_out<true>(score, p, row, from);
 #pragma unroll
             for (int j = 0; j < OTHERS / 8; j++) {
@@ -825,7 +839,6 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             const Seeds seeds(p.seeds, at.head);
             Stay stay;
 #endif
-            const u64 mask = mask_of(p, at.head);
 #if V_FORWARD
             float top[2] = {-infinity(), -infinity()}, total[2] = {0, 0}, fade[2];
             float score[OTHERS / 2];
@@ -840,20 +853,13 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
             // Scores become weights, by the largest so far; `fade` is what sums so far are multiplied by.
             auto softmax = [&](u32 from) {
                 float times = scale;
+                if (!has_mask(p) && !whole(from)) leave_out<false>(score, p, row, from);
+#if V_MASKED
                 if (has_mask(p)) {
                     times = 1;
-                    const Range met[2] = {met_by<false>(p, anew(row)), met_by<false>(p, anew(row) + 8)};
-#pragma unroll
-                    for (int j = 0; j < OTHERS / 8; j++)
-#pragma unroll
-                        for (int i = 0; i < 4; i++) {
-                            float& x = score[4 * j + i];
-                            u32 key = from + j * 8 + lane % 4 * 2 + i % 2;
-                            x = masked(p, mask, met[i / 2].has(key), row + i / 2 * 8, key, x * scale);
-                        }
-                } else if (!whole(from)) {
-                    leave_out<false>(score, p, row, from);
+                    add_mask<false>(score, p, at.head, row, from, scale);
                 }
+#endif
                 float most[2] = {score[0], score[2]};
 #pragma unroll
                 for (int i = 0; i < OTHERS / 2; i++) most[i / 2 % 2] = fmaxf(most[i / 2 % 2], score[i]);
@@ -1029,19 +1035,18 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), EACH) V_NAME(co
 #endif
                 products_wait<1>();
                 settle(score);
-                if (has_mask(p)) {
-                    const Range met[2] = {met_by<false>(p, anew(row)), met_by<false>(p, anew(row) + 8)};
-#pragma unroll
-                    for (int i = 0; i < OTHERS / 2; i++) {
-                        u32 key = t * OTHERS + i / 4 * 8 + lane % 4 * 2 + i % 2;
-                        bool meet = met[i / 2 % 2].has(key);
-                        score[i] = weight(masked(p, mask, meet, row + i / 2 % 2 * 8, key, score[i] * scale), logarithm[i / 2 % 2]);
-                    }
-                } else {
+                if (!has_mask(p)) {
                     if (!whole(t * OTHERS)) leave_out<false>(score, p, row, t * OTHERS);
 #pragma unroll
                     for (int i = 0; i < OTHERS / 2; i++) score[i] = power_of_two(fmaf(score[i], scale, -logarithm[i / 2 % 2]));
                 }
+#if V_MASKED
+                if (has_mask(p)) {
+                    add_mask<false>(score, p, at.head, row, t * OTHERS, scale);
+#pragma unroll
+                    for (int i = 0; i < OTHERS / 2; i++) score[i] = weight(score[i], logarithm[i / 2 % 2]);
+                }
+#endif
                 products_wait<0>();
                 settle(back);
                 release(empty + stage * 16 + 8);

@@ -120,6 +120,11 @@ fn through_view(node: &Node, source: &Node, view: &View, g: &Node) -> Result<Nod
             }
             g.permute(&inverse[..rank])
         }
+        // An axis the other way round has all of it: what it gets is seen the other way round as well.
+        View::Slice { axis, step: -1, .. } if node.shape() == source.shape() => {
+            let n = node.shape()[*axis as usize];
+            g.slice(*axis as usize, n.saturating_sub(1), -1, n)
+        }
         View::Slice { .. } | View::Diagonal { .. } | View::Windows { .. } => {
             let dense = Layout::contiguous(*source.shape());
             put_back(&g, *source.shape(), view.apply(&dense, node.shape()).unwrap_or(dense))

@@ -142,3 +142,92 @@ fn steps_that_are_cut_are_cut_where_they_were() {
     let made: Vec<u64> = (0..6).map(|_| step()).collect();
     assert_eq!(made[3], made[5], "{made:?}");
 }
+
+/// The gradients of queries, keys and values come of one computation, however what flows back lies: where it is memory seen in the order of the result, each of
+/// the three is asked of views that are made anew.
+#[test]
+fn gradients_of_attention_are_computed_once() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let mut rng = Rng(5);
+    let mut data = |shape: &[usize]| {
+        let n = shape.iter().product();
+        let t = f32s(shape, &rng.vec(n, -1.0, 1.0).iter().map(|&v| v as f32).collect::<Vec<_>>());
+        t.realize().unwrap();
+        t
+    };
+    let (heads, tokens, size) = (2, 6, 4);
+    let by_head = data(&[1, heads, tokens, size]);
+    let by_token = data(&[1, tokens, heads, size]).transpose(1, 2).unwrap();
+    let turned = data(&[1, heads, size, tokens]).transpose(2, 3).unwrap();
+    let part = data(&[1, tokens, heads, 2 * size]).narrow(3, 1, size).unwrap().transpose(1, 2).unwrap();
+    let number = data(&[1]).expand(&[1, heads as isize, tokens as isize, size as isize]).unwrap();
+    let flows = [
+        ("by head", by_head),
+        ("by token", by_token),
+        ("turned", turned),
+        ("a part", part),
+        ("a number", number),
+    ];
+    // Of one projection, and each by itself.
+    let all = data(&[1, tokens, 3, heads, size]).requires_grad_(true).unwrap();
+    let each = [0; 3].map(|_| data(&[1, heads, tokens, size]).requires_grad_(true).unwrap());
+    let ends = Tensor::from_vec(vec![0i32, 2, 6], &[3]).unwrap();
+    let again = Backward { retain_graph: true, ..Backward::default() };
+    for (name, flow) in &flows {
+        for is_packed in [false, true] {
+            for of_one in [false, true] {
+                let operands = [0, 1, 2].map(|i| match of_one {
+                    true => all.select(2, i as isize).unwrap().transpose(1, 2).unwrap(),
+                    false => each[i].clone(),
+                });
+                let [q, k, v] = &operands;
+                let (answer, flow) = if is_packed {
+                    let [q, k, v] = [q, k, v].map(|t| t.select(0, 0).unwrap().transpose(0, 1).unwrap());
+                    let answer = q.varlen_attn(&k, &v, &ends, &ends, 4, 4, true, None, None);
+                    (answer, flow.select(0, 0).unwrap().transpose(0, 1).unwrap())
+                } else {
+                    let answer = q.scaled_dot_product_attention(k, v, None, 0.0, true, None, false, None);
+                    (answer, flow.clone())
+                };
+                let by: Vec<&Tensor> = if of_one { vec![&all] } else { each.iter().collect() };
+                let found = grad(&[&answer], &by, &[Some(&flow)], again).unwrap();
+                let found: Vec<Tensor> = found.into_iter().flatten().collect();
+                let plan = explain(&found.iter().collect::<Vec<_>>()).unwrap();
+                let counted = plan.launches.iter().filter(|l| l.kind == "attention_backward").count();
+                assert_eq!(counted, 1, "{name}, packed {is_packed}, of one {of_one}: {plan}");
+                // As from what flows back in memory of its own.
+                let copied = grad(&[&answer], &by, &[Some(&flow.copy())], again).unwrap();
+                for (a, b) in found.iter().zip(copied.into_iter().flatten()) {
+                    assert_eq!(values(a), values(&b), "{name}, packed {is_packed}, of one {of_one}");
+                }
+            }
+        }
+    }
+}
+
+/// What is written where a gradient lay makes another gradient, though what was made of the old one is there still.
+#[test]
+fn a_gradient_in_memory_that_was_written_to_is_another_one() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let data = |by: f32| f32s(&[1, 2, 3, 4], &(0..24).map(|i| (i as f32 * by).sin()).collect::<Vec<_>>());
+    let [q, k, v] = [0.3, 0.7, 1.1].map(|by| data(by).requires_grad_(true).unwrap());
+    let answer = q.scaled_dot_product_attention(&k, &v, None, 0.0, false, None, false, None);
+    let whole = f32s(&[1, 3, 2, 4], &[1.0; 24]);
+    whole.realize().unwrap();
+    let flow = whole.transpose(1, 2).unwrap();
+    let again = Backward { retain_graph: true, ..Backward::default() };
+    let asked = || {
+        let found = grad(&[&answer], &[&q, &k, &v], &[Some(&flow)], again).unwrap();
+        found.into_iter().flatten().collect::<Vec<_>>()
+    };
+    let first = asked();
+    let once: Vec<Vec<f64>> = first.iter().map(values).collect();
+    whole.assign(&whole * 2.0).unwrap();
+    whole.realize().unwrap();
+    let second = asked();
+    for ((one, two), kept) in once.iter().zip(&second).zip(&first) {
+        let doubled: Vec<f64> = one.iter().map(|x| 2.0 * x).collect();
+        assert_eq!(values(two), doubled);
+        assert_eq!(&values(kept), one);
+    }
+}

@@ -172,7 +172,7 @@ impl Node {
 
     /// The value, where a view of it is a layout and nothing to compute: in memory that is there, without a history. A recording is to
     /// see what it is a view of.
-    fn known(&self) -> Option<&crate::node::Value> {
+    pub(crate) fn known(&self) -> Option<&crate::node::Value> {
         match self.value() {
             Some(Ok(value)) if !self.is_tracked() && !crate::replay::is_recording() => Some(value),
             Some(Ok(_) | Err(_)) | None => None,

@@ -154,12 +154,17 @@ impl Node {
         own.reshape(shape).map(Some)
     }
 
-    /// Whether both see the same elements of one node, by the same views: as far as they are looked through.
+    /// Whether both see the same elements of one node, by the same views: as far as they are looked through. A view of memory that is there is
+    /// memory, and no view any more: both see the same where they have the same place in it. As long as a node has memory that is the engine's, nothing is
+    /// written over it; what others may write at any time is never the same.
     fn sees_as(&self, other: &Node) -> bool {
         let (mut own, mut others) = (self.clone(), other.clone());
         for _ in 0..=LOOKED_THROUGH {
             if own.is(&others) {
                 return true;
+            }
+            if let (Some(a), Some(b)) = (own.known(), others.known()) {
+                return a.layout == b.layout && a.buffer.ptr_eq(&b.buffer) && !a.buffer.is_borrowed();
             }
             let (Op::View(by), Op::View(as_by)) = (own.op(), others.op()) else { return false };
             let (from, of) = (own.sources(), others.sources());

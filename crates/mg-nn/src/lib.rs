@@ -58,6 +58,7 @@ pub mod plot;
 mod pooling;
 pub mod pt;
 mod recurrent;
+mod rotary;
 pub mod scalar;
 mod state;
 mod summary;
@@ -113,6 +114,7 @@ pub use pooling::{
     MaxUnpool3d,
 };
 pub use recurrent::{GRU, LSTM, RNN, RecurrentOptions};
+pub use rotary::RotaryPositionalEmbeddings;
 pub use state::{IncompatibleKeys, State};
 pub use summary::{Row, Summary, summary};
 

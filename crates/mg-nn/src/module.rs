@@ -71,7 +71,11 @@ pub trait Module: Send + Sync {
         fields
             .filter_map(|(name, field)| match field {
                 Field::Child(child) => Some((name, child)),
-                Field::Parameter(_) | Field::Buffer(_) | Field::Mode(_) | Field::Open(..) => None,
+                Field::Parameter(_)
+                | Field::Buffer(_)
+                | Field::Derived(_)
+                | Field::Mode(_)
+                | Field::Open(..) => None,
             })
             .collect()
     }
@@ -128,7 +132,9 @@ pub trait Module: Send + Sync {
         fields
             .filter_map(|(name, field)| match field {
                 Field::Parameter(t) => Some((name, t.clone())),
-                Field::Buffer(_) | Field::Child(_) | Field::Mode(_) | Field::Open(..) => None,
+                Field::Buffer(_) | Field::Derived(_) | Field::Child(_) | Field::Mode(_) | Field::Open(..) => {
+                    None
+                }
             })
             .collect()
     }
@@ -146,11 +152,11 @@ pub trait Module: Send + Sync {
         found
     }
 
-    /// All buffers with their names: what is saved with the parameters and not trained.
+    /// All buffers with their names: what is not trained, and saved with the parameters unless it is made of numbers that the model has anyway.
     fn named_buffers(&self) -> Vec<(String, Tensor)> {
         let mut found = vec![];
         walk("", visited(self), &mut |name, field| {
-            if let Field::Buffer(t) = field {
+            if let Field::Buffer(t) | Field::Derived(t) = field {
                 found.push((name, t.clone()));
             }
         });
@@ -327,6 +333,7 @@ pub struct Visitor<'a>(Vec<(String, Field<'a>)>);
 enum Field<'a> {
     Parameter(&'a Tensor),
     Buffer(&'a Tensor),
+    Derived(&'a Tensor),
     Child(&'a dyn Module),
     Mode(&'a Mode),
     /// Of a parameter or a buffer that has no shape yet: the sizes that are known.
@@ -344,6 +351,11 @@ impl<'a> Visitor<'a> {
         self.0.push((name.into(), Field::Buffer(buffer)));
     }
 
+    /// A tensor that is neither trained nor saved: it goes where the buffers go, and is made again with the module.
+    pub fn derived(&mut self, name: impl Into<String>, buffer: &'a Tensor) {
+        self.0.push((name.into(), Field::Derived(buffer)));
+    }
+
     /// A module inside this one.
     pub fn child(&mut self, name: impl Into<String>, child: &'a dyn Module) {
         self.0.push((name.into(), Field::Child(child)));
@@ -358,7 +370,10 @@ impl<'a> Visitor<'a> {
     /// What a module tells, without a tensor; `flat` tells of what is inside of its modules instead of these.
     pub(crate) fn without(&mut self, module: &'a dyn Module, hidden: &Tensor, flat: bool) {
         let mut tell = |name, field| {
-            let is_hidden = matches!(&field, Field::Parameter(t) | Field::Buffer(t) if t.is(hidden));
+            let is_hidden = matches!(
+                &field,
+                Field::Parameter(t) | Field::Buffer(t) | Field::Derived(t) if t.is(hidden)
+            );
             if !is_hidden {
                 self.0.push((name, field));
             }
@@ -621,7 +636,7 @@ fn load(fields: Vec<(String, Field<'_>)>, state: &State, strict: bool) -> Result
         Field::Open(t, sizes) => {
             open.insert(t.id(), sizes);
         }
-        Field::Child(_) | Field::Mode(_) => {}
+        Field::Derived(_) | Field::Child(_) | Field::Mode(_) => {}
     });
     Tensor::set_names(own.iter().map(|(name, t)| (name.as_str(), *t)));
     let keys = incompatible(&own, &open, state);

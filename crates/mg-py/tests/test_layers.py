@@ -73,8 +73,8 @@ def test_modules_are_pytorchs(device, entry):
 
 
 # What is made by those that are made of it, and what becomes another class: see test_module.py.
-# `SyncBatchNorm` is for CUDA alone in PyTorch.
-BASES = {"Module", "RNNBase", "RNNCellBase", "SyncBatchNorm", *(name for name in nn.__all__ if name.startswith("Lazy"))}
+# `SyncBatchNorm` is for CUDA alone in PyTorch; rotary positions are torchtune's: see test_rotary.py.
+BASES = {"Module", "RNNBase", "RNNCellBase", "SyncBatchNorm", "RotaryPositionalEmbeddings", *(name for name in nn.__all__ if name.startswith("Lazy"))}
 
 
 def test_every_class_has_a_case():

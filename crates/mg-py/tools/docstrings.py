@@ -22,7 +22,7 @@ import micrograd_rs as mg
 ROOMS = [
     "", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize", "optim", "optim.lr_scheduler", "optim.swa_utils",
     "autograd", "autograd.forward_ad", "autograd.functional", "autograd.graph", "amp", "func", "utils.data", "utils.checkpoint", "linalg", "special",
-    "signal.windows", "distributions", "metrics", "kernels", "jit", "onnx", "profiler", "random", "serialization", "safetensors", "npz", "cuda", "testing",
+    "signal.windows", "distributions", "metrics", "kernels", "jit", "onnx", "onnx.ops", "profiler", "random", "serialization", "safetensors", "npz", "cuda", "testing",
     "tokenizers", "hub",
 ]  # fmt: skip
 # Classes whose methods users call by name.

@@ -201,6 +201,7 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::POLYNOMIALS,
     crate::operations::POOLING,
     crate::operations::REDUCTIONS,
+    crate::operations::ROTARY,
     crate::operations::SAMPLING,
     crate::operations::SCANS,
     crate::operations::SEARCHES,

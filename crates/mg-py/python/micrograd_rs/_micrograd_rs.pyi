@@ -23621,6 +23621,39 @@ def gradient(input: Tensor, *, spacing: _float | Sequence[_float] | Sequence[Ten
     (tensor([3., 4., 6., 7.]),)
     """
 
+def _nn_rotary_embedding(input: Tensor, cos_cache: Tensor, sin_cache: Tensor, position_ids: Tensor | None = None, *, interleaved: _bool = False, num_heads: _int = 0, rotary_embedding_dim: _int = 0) -> Tensor:
+    """Rotary positions (Su et al., "RoFormer: enhanced transformer with rotary position embedding", 2021): the features of each head, by pairs, turned by angles that belong to the
+    position, so that the product of a query and a key depends on how far apart they stand. `(a, b)` becomes `(a · cos − b · sin, b · cos + a · sin)`. Of heads `[batch, heads, sequence, size]`
+    (or `[batch, sequence, heads · size]`, with `num_heads`) a pair is a feature of the first half of `size` and the one as far into the second; with `interleaved` two neighbours. Only the
+    first `rotary_embedding_dim` features are turned, where that is not 0; the others are laid beside them, which is a pass more. `cos_cache` and `sin_cache` are `[positions, half]`, of which `position_ids`, integers
+    `[batch, sequence]`, name rows; without those they have a row for each token, `[batch, sequence, half]`. A batch of 1 is for all. They are of float32 or of the input's dtype, which
+    the result has; halves are computed in float32. It is one pass over the input, wherever that lies (heads of a packed projection), and its gradient is one.
+
+    Arguments:
+        input (tensor): what is turned, `[batch, heads, sequence, size]`, or `[batch, sequence, heads · size]` with
+            `num_heads`; floats
+        cos_cache (tensor): the cosines, `[positions, half]` beside `position_ids`, else `[batch, sequence, half]`, where a
+            batch of 1 is for all; float32 or the dtype of the input
+        sin_cache (tensor): the sines, as `cos_cache`
+        position_ids (tensor, default None): the positions of tokens, integers `[batch, sequence]`: rows of the caches;
+            None: the caches have a row for each token
+        interleaved (bool, default False): whether neighbours are a pair; if not, a feature of the first half and the one as
+            far into the second
+        num_heads (int, default 0): how many heads an input of three axes has; 0 for one of four
+        rotary_embedding_dim (int, default 0): how many features of each head are turned, the first ones, an even number; 0:
+            all
+
+    Errors: ValueError for shapes that do not fit, for an odd number of features, and for tensors on different devices;
+    TypeError for what is no float, for caches of another dtype, and for positions that are no integers; IndexError for a
+    position that the caches do not have.
+
+    >>> angles = mg.arange(3.0)[None, :, None] * mg.tensor([1.0, 0.01])
+    >>> mg.nn.functional.rotary_embedding(mg.ones(1, 1, 3, 4), angles.cos(), angles.sin())
+    tensor([[[[ 1.0000,  1.0000,  1.0000,  1.0000],
+              [-0.3012,  0.9900,  1.3818,  1.0099],
+              [-1.3254,  0.9798,  0.4932,  1.0198]]]])
+    """
+
 def _nn_grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: _bool | None = None) -> Tensor:
     """Images `[n, c, height, width]` read at the places of a grid `[n, h, w, 2]`, each an x and a y: −1 … 1 from one edge to the other (from one centre
     of an outermost element to the other, with `align_corners`); `[n, c, h, w]`. `mode` says what lies between elements: "bilinear",

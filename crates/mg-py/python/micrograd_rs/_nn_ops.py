@@ -108,6 +108,7 @@ __all__ = [
     "relu6",
     "relu6_",
     "rms_norm",
+    "rotary_embedding",
     "rrelu",
     "rrelu_",
     "selu",
@@ -235,6 +236,7 @@ prelu = _rs._nn_prelu
 relu6 = _rs._nn_relu6
 relu6_ = _rs._nn_relu6_
 rms_norm = _rs._nn_rms_norm
+rotary_embedding = _rs._nn_rotary_embedding
 rrelu = _rs._nn_rrelu
 rrelu_ = _rs._nn_rrelu_
 scaled_dot_product_attention = _rs._nn_scaled_dot_product_attention

@@ -22,6 +22,7 @@ pub(super) fn within(scores: &Node, ranges: &Node) -> Result<Node> {
 }
 
 /// Where sequences begin in a row of tokens, and where the last one ends.
+#[derive(Clone)]
 struct Offsets {
     /// i64 `[n + 1]`, none less than the one before, none beyond the last token: kernels go by it.
     at: Tensor,
@@ -41,28 +42,60 @@ impl Offsets {
         Ok(Offsets { at: Tensor::from_node(at), tokens })
     }
 
-    /// Of each token the range of others that it meets: those of its sequence, from so many before it to so many after it, where both ends stand
-    /// beside each other. i32 `[tokens, 2]`.
-    fn ranges(&self, others: &Offsets, [before, after]: [Option<i64>; 2]) -> Result<Node> {
+    /// Of each token where its sequence begins and ends among others, and where it ends among these: i64 `[tokens, 1]` each.
+    fn met(&self, others: &Offsets) -> Result<Met> {
         let count = self.at.shape()[0] - 1;
         let tokens = Node::ramp(Shape::of(&[self.tokens]), self.at.device());
-        let ends = Tensor::from_node(self.at.node().slice(0, 1, 1, count)?);
-        // Tokens beyond the last sequence are of one that has nothing.
-        let which =
-            Tensor::try_searchsorted(&ends, Tensor::from_node(tokens.clone()), false, true, None, None)?;
-        let node = which.node();
-        let next = Node::apply(Row::Minimum, &[&node.add(&node.lit(1.0)), &node.lit(count as f64)]);
-        let at =
-            |of: &Offsets, which: &Node| Ok(of.at.index_select(0, &Tensor::from_node(which.clone()))?.node());
-        let (from, to) = (at(others, &node)?, at(others, &next)?);
-        let stands = tokens.sub(&at(self, &next)?).add(&to);
+        let of = Tensor::from_node(tokens.clone());
+        // How many begin before a token or with it: all but one of these are over. Those beyond the last sequence are of one that has nothing.
+        let begun = Tensor::try_searchsorted(&self.at, of, false, true, None, None)?.node();
+        let begun = begun.reshape(Shape::of(&[self.tokens, 1]))?;
+        let ends = Node::ramp(Shape::of(&[1, 2]), self.at.device());
+        let least = Node::apply(Row::Maximum, &[&begun, &begun.lit(1.0)]);
+        let which = least.add(&ends.sub(&ends.lit(1.0)));
+        let which = Node::apply(Row::Minimum, &[&which, &which.lit(count as f64)]);
+        let bounds_of = |of: &Offsets| {
+            let line = Tensor::from_node(which.reshape(Shape::new(&[2 * self.tokens])?)?);
+            of.at.index_select(0, &line)?.node().reshape(Shape::of(&[self.tokens, 2]))
+        };
+        let bounds = bounds_of(others)?;
+        let own = if self.is(others) { bounds.clone() } else { bounds_of(self)? };
+        let column = |of: &Node, i: usize| of.slice(1, i, 1, 1);
+        let token = tokens.reshape(Shape::of(&[self.tokens, 1]))?;
+        Ok(Met {
+            from: column(&bounds, 0)?,
+            to: column(&bounds, 1)?,
+            before_end: token.sub(&column(&own, 1)?),
+        })
+    }
+
+    fn is(&self, other: &Offsets) -> bool {
+        self.at.node().is(&other.at.node())
+    }
+}
+
+/// What tokens meet: i64 `[tokens, 1]` each.
+struct Met {
+    /// Where the sequence of a token begins among the others, and where it ends.
+    from: Node,
+    to: Node,
+    /// Where the token stands, counted from the end of its sequence: less than 0.
+    before_end: Node,
+}
+
+impl Met {
+    /// Of each token the range of others that it takes: those of its sequence, from so many before it to so many after it, where both ends stand
+    /// beside each other. i32 `[tokens, 2]`, in one pass.
+    fn ranges(&self, [before, after]: [Option<i64>; 2]) -> Result<Node> {
+        let Met { from, to, before_end } = self;
+        let stands = before_end.add(to);
         let between =
-            |x: &Node, low: &Node| Node::apply(Row::Maximum, &[&Node::apply(Row::Minimum, &[x, &to]), low]);
+            |x: &Node, low: &Node| Node::apply(Row::Maximum, &[&Node::apply(Row::Minimum, &[x, to]), low]);
         let moved = |by: i64| stands.add(&stands.lit(by as f64));
-        let begin = before.map_or(from.clone(), |before| between(&moved(-before), &from));
+        let begin = before.map_or(from.clone(), |before| between(&moved(-before), from));
         let end = after.map_or(to.clone(), |after| between(&moved(after.saturating_add(1)), &begin));
-        let column = |x: &Node| x.cast(DType::I32).reshape(Shape::of(&[self.tokens, 1]));
-        Node::concat(&[&column(&begin)?, &column(&end)?], 1)
+        let column = Node::ramp(Shape::of(&[1, 2]), from.device());
+        Ok(column.eq(&column.lit(0.0)).choose(&begin, &end).cast(DType::I32))
     }
 }
 
@@ -116,8 +149,10 @@ impl Tensor {
         same_device(OP, &[&q, &k, &v, &cu_seq_q.node(), &cu_seq_k.node()])?;
         let [left, right] = super::bounds(OP, window_size)?;
         let right = if is_causal { Some(0) } else { right };
-        let (of_queries, of_keys) =
-            (Offsets::of("cu_seq_q", cu_seq_q, l)?, Offsets::of("cu_seq_k", cu_seq_k, s)?);
+        let of_queries = Offsets::of("cu_seq_q", cu_seq_q, l)?;
+        // Mostly both are the same, and then so is all that is found of them.
+        let are_one = l == s && cu_seq_q.node().is(&cu_seq_k.node());
+        let of_keys = if are_one { of_queries.clone() } else { Offsets::of("cu_seq_k", cu_seq_k, s)? };
         if cu_seq_q.shape() != cu_seq_k.shape() {
             let text = format!(
                 "takes as many sequences of queries as of keys, got {} and {} offsets",
@@ -126,8 +161,12 @@ impl Tensor {
             );
             return Err(Error::new(OP, ErrorKind::Shape(text)));
         }
-        let ranges =
-            [of_queries.ranges(&of_keys, [left, right])?, of_keys.ranges(&of_queries, [right, left])?];
+        let by_queries = of_queries.met(&of_keys)?;
+        let by_keys = if are_one { None } else { Some(of_keys.met(&of_queries)?) };
+        let ranges = [
+            by_queries.ranges([left, right])?,
+            by_keys.as_ref().unwrap_or(&by_queries).ranges([right, left])?,
+        ];
         let heads_first = |n: &Node| {
             let all = n.permute(&[1, 0, 2])?;
             let sizes = *all.shape();

@@ -166,6 +166,7 @@ from .pooling import (
     Unfold,
 )
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
+from .rotary import RotaryPositionalEmbeddings
 from .summary import summary
 from .transformer import (
     Transformer,
@@ -313,6 +314,7 @@ __all__ = [
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
+    "RotaryPositionalEmbeddings",
     "Sequential",
     "SiLU",
     "Sigmoid",

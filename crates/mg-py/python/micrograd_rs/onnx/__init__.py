@@ -17,17 +17,20 @@ import inspect
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
-from ._micrograd_rs import ArgumentError, Tensor, _Exporter
-from ._names import Lazy as _Lazy
-from ._tree import flatten, tensors, unflatten
-from .autograd import no_grad
-from .nn.module import Module
+from .._micrograd_rs import ArgumentError, Tensor, _Exporter
+from .._names import Lazy as _Lazy
+from .._tree import flatten, tensors, unflatten
+from ..autograd import no_grad
+from ..nn.module import Module
 
-__all__ = ["OPSET", "TrainingMode", "export", "is_in_onnx_export"]
+if TYPE_CHECKING:
+    from . import ops
 
-__getattr__ = _Lazy(__name__)
+__all__ = ["OPSET", "TrainingMode", "export", "is_in_onnx_export", "ops"]
+
+__getattr__ = _Lazy(__name__, ("ops",))
 
 OPSET = 18
 """The version of ONNX's operators that files are written in."""
