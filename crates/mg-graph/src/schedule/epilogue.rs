@@ -1,10 +1,12 @@
-//! Elementwise work that kernels do before they store their results: matrix products.
+//! Elementwise work that kernels do before they store their results: matrix products, and convolutions on CUDA.
 
 use super::Graph;
-use super::group::{Embed, Group, Groups, Member, Split, dense_strides, kind_of, read_strides, squeeze};
+use super::group::{
+    Embed, Group, Groups, Member, Split, dense_strides, kind_of, lies, read_strides, squeeze,
+};
 use crate::kernel::Kernel;
 use crate::op::Op;
-use mg_device::Layout;
+use mg_device::{Layout, Result};
 use mg_kernels::library::{Library, Shaped};
 use smallvec::SmallVec;
 
@@ -15,11 +17,17 @@ const DEEP: u64 = 2048;
 const MANY: usize = 2;
 
 /// The kernel that a node is, if it takes an epilogue.
-fn taking<'a>(graph: &'a Graph, node: usize) -> Option<&'a Library> {
-    match &graph.nodes[node].op {
-        Op::Kernel(Kernel::Library(kernel)) => Some(kernel).filter(|kernel| kernel.takes_epilogue()),
-        Op::Kernel(_) | Op::Source(_) | Op::Map(_) | Op::Reduce(..) | Op::View(_) => None,
-    }
+fn taking<'a>(graph: &'a Graph, node: usize) -> Result<Option<&'a Library>> {
+    let Op::Kernel(Kernel::Library(kernel)) = &graph.nodes[node].op else { return Ok(None) };
+    let capability = graph.nodes[node].device.compute_capability()?.map(|(major, minor)| major * 10 + minor);
+    let takes = kernel.takes_epilogue(&operands(graph, node), capability, graph.innermost[node]);
+    Ok(Some(kernel).filter(|_| takes))
+}
+
+/// Shapes and dtypes of what a kernel reads.
+fn operands(graph: &Graph, node: usize) -> SmallVec<[Shaped; 4]> {
+    let shaped = |&i: &usize| Shaped { shape: graph.nodes[i].shape, dtype: graph.nodes[i].dtype };
+    graph.sources[node].iter().map(shaped).collect()
 }
 
 /// Whether a product does a group's work sooner than a program over what the product has stored.
@@ -29,25 +37,28 @@ fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group) -> bool 
     }
     let elements = graph.nodes[product].shape.numel();
     let whole = group.inputs.iter().filter(|&&i| i != product && graph.nodes[i].shape.numel() >= elements);
-    let shaped = |&i: &usize| Shaped { shape: graph.nodes[i].shape, dtype: graph.nodes[i].dtype };
-    let operands: SmallVec<[Shaped; 4]> = graph.sources[product].iter().map(shaped).collect();
-    let each = kernel.flops(&operands).unwrap_or(0) / elements.max(1) as u64;
+    let each = kernel.flops(&operands(graph, product)).unwrap_or(0) / elements.max(1) as u64;
     each < DEEP || whole.count() < MANY
 }
 
 impl Groups {
     /// Gives kernels that take them the elementwise groups that read their results in place.
-    pub(super) fn attach_epilogues(&mut self, graph: &Graph) {
+    ///
+    /// # Errors
+    ///
+    /// What asking a device for its capability fails with.
+    pub(super) fn attach_epilogues(&mut self, graph: &Graph) -> Result<()> {
         for id in 0..self.list.len() {
             let Some(kernel) = self.list[id].as_ref().filter(|g| g.is_kernel) else { continue };
             let product = kernel.members[0].node;
-            let Some(library) = taking(graph, product) else { continue };
+            let Some(library) = taking(graph, product)? else { continue };
             let space = squeeze(&graph.nodes[product].shape);
+            let own = lies(graph, product);
             let readers = self.readers[product].clone();
             for reader in readers {
                 let in_place = |m: &Member| {
                     m.embed == Embed::Same
-                        && !graph.innermost[m.node]
+                        && lies(graph, m.node) == own
                         && m.reads.iter().filter(|(i, _)| *i == product).all(|(i, path)| {
                             let dense = Layout::contiguous(graph.nodes[*i].shape);
                             read_strides(graph, dense, path, m.embed, Split::None, space.len())
@@ -77,7 +88,9 @@ impl Groups {
                     _ => false,
                 };
                 let pays = fits && pays(graph, library, product, group);
-                if pays && !self.waits_by_another(reader, id) {
+                // What nobody else reads is waited for by nobody else.
+                let is_shared = self.is_read_beside(product, reader);
+                if pays && !(is_shared && self.waits_by_another(reader, id)) {
                     let reader = self.without_sums(graph, reader);
                     let epilogue = self.list[reader].take();
                     if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {
@@ -94,6 +107,7 @@ impl Groups {
                 }
             }
         }
+        Ok(())
     }
 
     /// Gives each reduction of a group to a group of its own; answers with the group of the rest.

@@ -262,7 +262,7 @@ pub(crate) fn embed_strides(
 }
 
 /// The dimensions of a value, without those of size 1, in the order in which it lies in the memory that it has in this plan.
-fn lies(graph: &Graph, node: usize) -> SmallVec<[usize; 8]> {
+pub(super) fn lies(graph: &Graph, node: usize) -> SmallVec<[usize; 8]> {
     let shape = &graph.nodes[node].shape;
     let mut order: SmallVec<[usize; 8]> = (0..squeeze(shape).len()).collect();
     if graph.innermost[node] && shape[1] > 1 {
@@ -354,7 +354,7 @@ pub(crate) fn form(graph: &mut Graph) -> Result<Groups> {
             groups.try_optional(graph, i);
         }
     }
-    groups.attach_epilogues(graph);
+    groups.attach_epilogues(graph)?;
     Ok(groups)
 }
 

@@ -358,8 +358,9 @@ pub trait Kernel: Copy {
         Innermost::default()
     }
 
-    /// Whether elementwise work that follows may be done before the result is stored.
-    fn takes_epilogue(&self) -> bool {
+    /// Whether elementwise work that follows may be done before the result is stored: on a CUDA device of this capability, or on the CPU where there is none. Of
+    /// a result whose axis 1 is innermost in memory the work goes through elements in that order.
+    fn takes_epilogue(&self, _operands: &[Shaped], _capability: Option<u32>, _innermost: bool) -> bool {
         false
     }
 
@@ -554,8 +555,8 @@ macro_rules! library {
             }
 
             /// See [`Kernel::takes_epilogue`].
-            pub fn takes_epilogue(&self) -> bool {
-                match self { $(Library::$Name(k) => k.takes_epilogue()),* }
+            pub fn takes_epilogue(&self, operands: &[Shaped], capability: Option<u32>, innermost: bool) -> bool {
+                match self { $(Library::$Name(k) => k.takes_epilogue(operands, capability, innermost)),* }
             }
 
             /// See [`Kernel::alike`]; those of unlike kinds never are.

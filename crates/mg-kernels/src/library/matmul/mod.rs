@@ -108,8 +108,8 @@ impl Kernel for MatMul {
         true
     }
 
-    fn takes_epilogue(&self) -> bool {
-        true
+    fn takes_epilogue(&self, _: &[Shaped], _: Option<u32>, innermost: bool) -> bool {
+        !innermost
     }
 
     fn alike(&self, operands: &[Described], result: &Shaped, capability: u32) -> Option<[usize; 2]> {
