@@ -30,6 +30,14 @@ fn operands(graph: &Graph, node: usize) -> SmallVec<[Shaped; 4]> {
     graph.sources[node].iter().map(shaped).collect()
 }
 
+/// Whether values of the product's shape that a group reads lie as the product does: of others, each element would be another line of memory.
+fn lie_alike(graph: &Graph, product: usize, group: &Group) -> bool {
+    let is_alike = |&i: &usize| {
+        graph.nodes[i].shape != graph.nodes[product].shape || graph.innermost[i] == graph.innermost[product]
+    };
+    graph.nodes[product].device.is_cpu() || group.inputs.iter().all(is_alike)
+}
+
 /// Whether a product does a group's work sooner than a program over what the product has stored.
 fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group) -> bool {
     if !graph.nodes[product].device.is_cuda() {
@@ -87,7 +95,7 @@ impl Groups {
                     }
                     _ => false,
                 };
-                let pays = fits && pays(graph, library, product, group);
+                let pays = fits && lie_alike(graph, product, group) && pays(graph, library, product, group);
                 // What nobody else reads is waited for by nobody else.
                 let is_shared = self.is_read_beside(product, reader);
                 if pays && !(is_shared && self.waits_by_another(reader, id)) {
@@ -110,7 +118,7 @@ impl Groups {
         Ok(())
     }
 
-    /// Gives each reduction of a group to a group of its own; answers with the group of the rest.
+    /// Gives the reductions of a group to groups of their own; answers with the group of the rest.
     fn without_sums(&mut self, graph: &Graph, id: usize) -> usize {
         let Some(group) = self.list[id].take_if(|g| g.split != Split::None) else { return id };
         self.reads_no_more(&group.inputs, id);
@@ -121,13 +129,16 @@ impl Groups {
             let new = self.add(graph, map.node);
             rest = Some(match rest {
                 // What was one group with more is one without.
-                Some(rest) if self.try_join(graph, rest, new) => rest,
+                Some(rest) if self.try_rejoin(graph, rest, new) => rest,
                 Some(rest) => rest,
                 None => new,
             });
         }
+        let mut before: Option<usize> = None;
         for sum in sums {
-            self.add(graph, sum.node);
+            let new = self.add(graph, sum.node);
+            // Of what is read once for several.
+            before = before.filter(|&before| self.try_rejoin(graph, before, new)).or(Some(new));
         }
         rest.unwrap_or(id)
     }
