@@ -133,6 +133,19 @@ __device__ __forceinline__ void finish_rows(const MatMul& p, u32 batch, u32 row,
         if (row + 2 * j < p.m) store_four<T>(p, batch, row + 2 * j, col, v[j]);
 }
 
+// Sums over the result's columns, which an epilogue may have: of what a thread has at the marks between these two. `begin` is before the
+// first of them; `end` names rows of a tile, into how many groups a tile's rows are divided, the bits of a lane's number by which those are
+// apart that have the same columns of a group, the matrix of the batch, the group, counted from the matrix' first, and the thread's column.
+template <int ROWS, int PER_TILE, int LANES>
+struct ColumnSums {
+    static __device__ __forceinline__ void begin() {
+        asm volatile("// mg.sums");
+    }
+    static __device__ __forceinline__ void end(u32 batch, u32 group, u32 col) {
+        asm volatile("// mg.summed %0 %1 %2 %3 %4 %5" ::"n"(ROWS), "n"(PER_TILE), "n"(LANES), "r"(batch), "r"(group), "r"(col));
+    }
+};
+
 __device__ __forceinline__ void add(float4& sum, float4 x) {
     sum.x = __fadd_rn(sum.x, x.x);
     sum.y = __fadd_rn(sum.y, x.y);
@@ -226,8 +239,13 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
     // Small tiles do without: it is more text for the driver to assemble.
     bool plain = BM * BN >= 128 * 64 && p.flags == (BARE | VECTOR) && p.splits == 1 && row0 + BM <= p.m && col0 + BN <= p.n;
     bool adding = false;
+    // Each thread has the same columns all the time.
+    constexpr int FOURS_OF_ROW = BN / 4, APART = FOURS_OF_ROW < 32 ? 32 : FOURS_OF_ROW;
+    static_assert(THREADS % APART == 0, "");
+    using Sums = ColumnSums<BM, THREADS / APART, APART - FOURS_OF_ROW>;
 #pragma unroll 1
     while (true) {
+        Sums::begin();
 #pragma unroll 1
         for (u32 slice = 0; slice < BM / SLICE; slice++) {
             if (adding) {
@@ -255,7 +273,10 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
                 if (row < p.m && col < p.n) finish<T>(p, at.batch, row, col, sum);
             }
         }
-        if (p.splits == 1 || adding) return;
+        if (p.splits == 1 || adding) {
+            Sums::end(at.batch, at.tile_m * (THREADS / APART) + threadIdx.x / APART, col0 + threadIdx.x % FOURS_OF_ROW * 4);
+            return;
+        }
         __threadfence();
         __syncthreads();
         u32* ticket = (u32*)stage;

@@ -41,6 +41,12 @@ struct Turn : Part {
         tile = (batch * p.tiles_m + tile_m) * p.tiles_n + tile_n;
     }
 
+    // A mark that names the tile's size, the matrix of the batch, and the tile's first row and column.
+    __device__ __forceinline__ void ahead() const {
+        if (parts != 1) return;
+        asm volatile("// mg.ahead %0 %1 %2 %3 %4" ::"n"(BM), "n"(BN), "r"(batch), "r"(row), "r"(col));
+    }
+
     // How many turns there are; each block has each so manieth of them as there are blocks. One axis of a batch at most.
     static __device__ __forceinline__ u32 count(const MatMul& p) {
         u32 turns = p.tiles_m * p.tiles_n * p.splits * p.batch_shape[0];
@@ -90,8 +96,10 @@ __device__ __forceinline__ void each_slice(u32 slice, u32 lane, const float (&su
 // With what is spliced in at the mark, of which there is one.
 __device__ __forceinline__ void store_marked(const MatMul& p, u32 slice, u32 row, u32 col, u32 batch, u32 lane,
                                              const float (&sum)[PARTS][SUMS]) {
+    using Sums = ColumnSums<BM, BM / 16, 16>;
     each_slice(slice, lane, sum, [&](u32 down, u32 right) {
         const u32 to_col = col + right + lane % 16 * 4;
+        Sums::begin();
 #pragma unroll 1
         for (u32 i = lane / 16; i < 16; i += 8) {
             float4 v[4];
@@ -100,6 +108,8 @@ __device__ __forceinline__ void store_marked(const MatMul& p, u32 slice, u32 row
             const u32 to_row = row + down + below(i);
             if (to_row < p.m && to_col < p.n) finish_rows<T>(p, batch, to_row, to_col, v);
         }
+        const u32 first = row + down;
+        Sums::end(batch, HELD ? first / 32 * 2 + first / 8 % 2 : first / 16, to_col);
     });
 }
 
@@ -191,6 +201,8 @@ struct Store {
             }
             return;
         }
+        using Sums = ColumnSums<BM, 2, 24>;
+        Sums::begin();
 #pragma unroll 1
         for (u32 s = 0; s < BM / 32; s++) {
             const u32 from = slice + s % 2 * EACH;
@@ -217,6 +229,7 @@ struct Store {
             }
             if (to_row < p.m && to_col < p.n) finish_rows<T>(p, at.batch, to_row, to_col, v);
         }
+        Sums::end(at.batch, at.row / BM * 2 + warp % 2, col + lane % 8 * 4);
     }
 };
 
@@ -270,7 +283,10 @@ extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const
     if (warp < 4) {
         fewer_registers<24>();
         if (threadIdx.x != 0) return;
-        each_turn(p, [&](const Turn& at, u32) { bring_stages(p, at, stages, full, empty, rings.stage, rings.parity); });
+        each_turn(p, [&](const Turn& at, u32) {
+            at.ahead();
+            bring_stages(p, at, stages, full, empty, rings.stage, rings.parity);
+        });
     } else if (warp < 4 + SPLITTERS) {
         fewer_registers<72>();
         each_turn(p, [&](const Turn&, u32 count) { rings.split_stages(count, threadIdx.x - 128); });

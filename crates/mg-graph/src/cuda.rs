@@ -384,8 +384,9 @@ impl Launch {
                 let epilogue = Epilogue { stores: call.raw };
                 let plan = self.planned(gpu, call, &at.operands, situation, Some(epilogue))?;
                 let Some(last) = plan.launches.last() else { return Ok(None) };
+                let (program, matrix, workspace) = (&p.coded.program, plan.matrix, plan.workspace);
                 let epilogue =
-                    CudaEpilogue::new(gpu, last.kernel, &p.coded.program, product, plan.matrix, whole)?;
+                    CudaEpilogue::new(gpu, last.kernel, program, product, matrix, whole, workspace)?;
                 let Some(epilogue) = epilogue else { return Ok(None) };
                 Ok(Some(vec![PreparedPlan::fused(gpu, plan, (0..at.operands.len()).collect(), epilogue)?]))
             })?;

@@ -78,7 +78,10 @@ impl Launch {
 impl Prepared {
     /// Has its kernels loaded, as they are launched now.
     pub(crate) fn load(&self, gpu: &Gpu) -> Result<()> {
-        load(gpu, self.steps.iter().flat_map(PreparedPlan::kernels))
+        let kernels = load(gpu, self.steps.iter().flat_map(|step| &step.kernels));
+        let epilogues = self.steps.iter().filter_map(|step| step.epilogue.as_ref());
+        // Each is asked for, whatever becomes of the others.
+        epilogues.map(|epilogue| epilogue.load(gpu)).fold(kernels, Result::and)
     }
 
     /// Launches it with these addresses.
@@ -125,10 +128,11 @@ impl PreparedPlan {
     /// A plan whose last launch does elementwise work before the store.
     pub(crate) fn fused(
         gpu: &Gpu,
-        plan: KernelPlan,
+        mut plan: KernelPlan,
         inputs: SmallVec<[usize; 2]>,
         epilogue: CudaEpilogue,
     ) -> Result<PreparedPlan> {
+        plan.workspace = plan.workspace.max(epilogue.workspace());
         let before = plan.launches.len().saturating_sub(1);
         let kernels = loaded(gpu, &plan.launches[..before])?;
         Ok(PreparedPlan { plan, kernels, inputs, output: 0, epilogue: Some(epilogue) })
@@ -194,7 +198,7 @@ impl PreparedPlan {
                 (Some(epilogue), Some(after)) if i == last => {
                     packed.extend_from_slice(args);
                     let guard = |check, size| launch.guard(graph, after.program, check, size);
-                    epilogue.pack(gpu, after.args, &guard, &mut packed)?;
+                    epilogue.pack(gpu, after.args, &guard, workspace, &mut packed)?;
                     &packed
                 }
                 _ => args,
@@ -204,6 +208,9 @@ impl PreparedPlan {
             // told.
             unsafe { gpu.launch(kernel, step.grid, step.block, step.shared, args, launch.origin(graph))? };
         }
-        Ok(())
+        let (Some(epilogue), Some(after)) = (&self.epilogue, after) else { return Ok(()) };
+        let guard = |check, size| launch.guard(graph, after.program, check, size);
+        // SAFETY: as above; the last launch was the epilogue's, with this workspace.
+        unsafe { epilogue.go_on(gpu, after.args, launch.origin(graph), &guard, workspace) }
     }
 }

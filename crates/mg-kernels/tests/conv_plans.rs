@@ -356,9 +356,8 @@ impl Memory {
                 }
                 if vector == 0 {
                     let finishes = Finishes { counts: [m, n], places, by_places, innermost: of_place > 1 };
-                    let of_tile = |filter: usize, place: usize| {
-                        sum[(filter - tile_m * bm) * bn + place - tile_n * bn]
-                    };
+                    let of_tile =
+                        |filter: usize, place: usize| sum[(filter - tile_m * bm) * bn + place - tile_n * bn];
                     self.finished(finishes, [tile_m * bm, tile_n * bn], [bm, bn], of_tile);
                     continue;
                 }

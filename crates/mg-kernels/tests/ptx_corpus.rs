@@ -546,10 +546,20 @@ fn epilogues_assemble() {
             let new = b.map(Row::Sub, dtype, &[old, step]);
             b.out(relu, Class::Full);
             b.out(new, Class::Full);
+            // And the bias's gradient, where rows are fours.
+            let sums = columns % 4 == 0;
+            if sums {
+                b.0.outer = 1;
+                let sum = b.reduce(ReduceKind::Sum, Over::Outer, relu);
+                b.out(sum, Class::Column);
+            }
             let base = Prebuilt::find(name).unwrap_or_else(|| panic!("no kernel {name}"));
             let ptx = CudaEpilogue::ptx(base, &b.0, &[0], [128, columns], aligned).unwrap();
             let ptx = ptx.unwrap_or_else(|| panic!("{name} takes no epilogue"));
-            assert!(!ptx.contains("mg.epilogue") && !ptx.contains("@V0@"));
+            assert!(
+                !ptx.contains("mg.") || ptx.matches("// mg.").count() == ptx.matches("// mg.level").count()
+            );
+            assert!(!ptx.contains("@V0@") && !ptx.contains("@B@") && ptx.contains("%columns3") == sums);
             // Rounded by one instruction, which the kernels' GPUs have.
             assert_eq!(ptx.matches("cvt.rn.bf16x2.f32 %er").count() > 0, dtype == DType::BF16);
             (format!("{name}-{columns}-{aligned}"), ptx)

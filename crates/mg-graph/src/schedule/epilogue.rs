@@ -6,7 +6,8 @@ use super::group::{
 };
 use crate::kernel::Kernel;
 use crate::op::Op;
-use mg_device::{Layout, Result};
+use mg_device::{DType, Layout, Result};
+use mg_kernels::ReduceKind;
 use mg_kernels::library::{Library, Shaped};
 use smallvec::SmallVec;
 
@@ -38,13 +39,22 @@ fn lie_alike(graph: &Graph, product: usize, group: &Group) -> bool {
     graph.nodes[product].device.is_cpu() || group.inputs.iter().all(is_alike)
 }
 
+/// Whether kernels have a place for this reduction over a product's rows beside elementwise work: one of floats that they add up in f32.
+fn takes_sum(graph: &Graph, node: usize) -> bool {
+    let inner = graph.nodes[node];
+    let narrow = matches!(inner.dtype, DType::F32 | DType::F16 | DType::BF16);
+    inner.device.is_cuda() && narrow && kind_of(graph, node) == Some(ReduceKind::Sum)
+}
+
 /// Whether a product does a group's work sooner than a program over what the product has stored.
 fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group) -> bool {
     if !graph.nodes[product].device.is_cuda() {
         return true;
     }
     let elements = graph.nodes[product].shape.numel();
-    let whole = group.inputs.iter().filter(|&&i| i != product && graph.nodes[i].shape.numel() >= elements);
+    let is_own = |i: usize| i == product || group.members.iter().any(|m| m.node == i);
+    let is_whole = |i: usize| graph.nodes[i].shape.numel() >= elements && !graph.argument[i];
+    let whole = group.inputs.iter().filter(|&&i| !is_own(i) && is_whole(i));
     let each = kernel.flops(&operands(graph, product)).unwrap_or(0) / elements.max(1) as u64;
     each < DEEP || whole.count() < MANY
 }
@@ -78,28 +88,32 @@ impl Groups {
                     continue;
                 };
                 let reduces = |m: &Member| kind_of(graph, m.node).is_some();
+                let mut whole = true;
                 let fits = match group.split {
                     Split::None => group.members.iter().all(in_place),
-                    // Sums over columns of what is stored anyway: elementwise work goes to the product, which then need
-                    // not be written and read again, and the sums read what that stores.
-                    Split::Outer(_) => {
+                    // Elementwise work goes to the product, which then need not be written and read again. A sum over columns goes with
+                    // it where kernels have a place for one, others read what the product stores.
+                    Split::Outer(over) => {
                         let (sums, maps): (Vec<&Member>, Vec<&Member>) =
                             group.members.iter().partition(|m| reduces(m));
                         let on_sums =
                             |m: &&Member| m.reads.iter().any(|(i, _)| sums.iter().any(|s| s.node == *i));
                         let on_product = |m: &&Member| m.reads.iter().any(|(i, _)| *i == product);
+                        let over_rows = over + 1 == 1 << (space.len() - 1);
+                        let sum = sums.first().filter(|m| sums.len() == 1 && over_rows && in_place(m));
+                        whole = sum.is_some_and(|m| takes_sum(graph, m.node));
                         maps.iter().copied().all(in_place)
                             && maps.iter().any(on_product)
                             && !maps.iter().any(on_sums)
-                            && !sums.iter().any(on_product)
+                            && (whole || !sums.iter().any(on_product))
                     }
-                    _ => false,
+                    Split::Inner(_) | Split::Both(_) | Split::All => false,
                 };
                 let pays = fits && lie_alike(graph, product, group) && pays(graph, library, product, group);
                 // What nobody else reads is waited for by nobody else.
                 let is_shared = self.is_read_beside(product, reader);
                 if pays && !(is_shared && self.waits_by_another(reader, id)) {
-                    let reader = self.without_sums(graph, reader);
+                    let reader = if whole { reader } else { self.without_sums(graph, reader) };
                     let epilogue = self.list[reader].take();
                     if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {
                         for member in &epilogue.members {

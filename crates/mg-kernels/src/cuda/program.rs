@@ -4,14 +4,15 @@
 use super::assembled::{Loaded, shared};
 use super::body::Check;
 use super::capability::{AMPERE, HOPPER, LEAST, half_of_shared};
-use super::emit::{Emitted, MOST_SCRATCH, Target, emit, widest};
+use super::emit::{Emitted, Followup, MOST_SCRATCH, SCRATCH, Target, emit, widest};
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
+use super::splice::{Join, splice};
 use crate::args::{Args, InputArg};
 use crate::frame::{Form, Frame, Free};
 use crate::program::{Class, Over, Program, Source};
 use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
-use mg_device::{Device, Result};
+use mg_device::{Device, Error, Result};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
@@ -181,6 +182,22 @@ impl CudaProgram {
         origin: Origin,
         guarded: &dyn Fn(Check, usize) -> Guarded,
     ) -> Result<()> {
+        // Asked for once: if another thread starts what is collected meanwhile, it is other memory afterwards.
+        let scratch = OnceCell::new();
+        let scratch = || *scratch.get_or_init(|| gpu.scratch());
+        // SAFETY: by this function's contract.
+        unsafe { self.run_in(gpu, args, origin, guarded, &scratch) }
+    }
+
+    /// As [`CudaProgram::run`], with this scratch memory.
+    unsafe fn run_in(
+        &self,
+        gpu: &Gpu,
+        args: &Args,
+        origin: Origin,
+        guarded: &dyn Fn(Check, usize) -> Guarded,
+        scratch: &dyn Fn() -> u64,
+    ) -> Result<()> {
         let variant = self.variant(self.is_aligned(args))?;
         if self.is_idle(variant) {
             return Ok(());
@@ -188,24 +205,35 @@ impl CudaProgram {
         let emitted = &variant.emitted;
         let kernel = variant.kernel.kernel(gpu)?;
         let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
-        // Asked for once: if another thread starts what is collected meanwhile, it is other memory afterwards.
-        let scratch = OnceCell::new();
-        let scratch = || *scratch.get_or_init(|| gpu.scratch());
-        emitted.pack(gpu, args, guarded, &scratch, &mut packed)?;
+        emitted.pack(gpu, args, guarded, scratch, &mut packed)?;
         // SAFETY: the parameters are those that the text declares; their addresses are the caller's.
         unsafe { gpu.launch(kernel, emitted.grid, [emitted.block, 1, 1], emitted.shared, &packed, origin)? };
-        let (Some(followup), Some(program)) = (&emitted.then, &variant.then) else { return Ok(()) };
-        let input = |&from: &u32| InputArg {
-            ptr: std::ptr::without_provenance((scratch() + u64::from(from)) as usize),
-            base: 0,
-            seed: 0,
+        let (Some(Followup { from, outputs, .. }), Some(program)) = (&emitted.then, &variant.then) else {
+            return Ok(());
         };
-        let inputs: SmallVec<[InputArg; 4]> = followup.from.iter().map(input).collect();
-        let outputs: SmallVec<[*mut u8; 4]> =
-            followup.outputs.iter().map(|&o| args.outputs[usize::from(o)]).collect();
-        let args = Args { inputs: &inputs, consts: &[], outputs: &outputs };
+        let left = from.iter().map(|&from| scratch() + u64::from(from));
         // SAFETY: the partial results lie in the scratch memory, the outputs are the caller's.
-        unsafe { program.run(gpu, &args, origin, guarded) }
+        unsafe { program.run_on(gpu, left, outputs, args, origin, guarded, scratch) }
+    }
+
+    /// Runs it on what another program has left at these addresses, of whose outputs it writes some.
+    #[allow(clippy::too_many_arguments)]
+    unsafe fn run_on(
+        &self,
+        gpu: &Gpu,
+        left: impl Iterator<Item = u64>,
+        outputs: &[u16],
+        of: &Args,
+        origin: Origin,
+        guarded: &dyn Fn(Check, usize) -> Guarded,
+        scratch: &dyn Fn() -> u64,
+    ) -> Result<()> {
+        let input = |at: u64| InputArg { ptr: std::ptr::without_provenance(at as usize), base: 0, seed: 0 };
+        let inputs: SmallVec<[InputArg; 4]> = left.map(input).collect();
+        let outputs: SmallVec<[*mut u8; 4]> = outputs.iter().map(|&o| of.outputs[usize::from(o)]).collect();
+        let args = Args { inputs: &inputs, consts: &[], outputs: &outputs };
+        // SAFETY: by this function's contract.
+        unsafe { self.run_in(gpu, &args, origin, guarded, scratch) }
     }
 }
 
@@ -308,12 +336,14 @@ pub struct CudaEpilogue {
     kernel: Loaded,
     params: Params,
     checks: Vec<Check>,
+    /// What joins the sums over columns that the kernel leaves in its workspace.
+    then: Option<(Join, CudaProgram)>,
 }
 
 impl CudaEpilogue {
-    /// Splices an elementwise program into a library kernel; `product` are the positions of its operands that are the
-    /// product's elements, of `rows` rows of `columns`. `None` where the kernel takes no epilogue, or the program is
-    /// none. The kernel is to store no result of its own, or one besides.
+    /// Splices an elementwise program, which may have a sum over the product's columns, into a library kernel; `product` are the positions of its
+    /// operands that are the product's elements, of `rows` rows of `columns`, and `workspace` is how many bytes the kernel uses of that
+    /// itself. `None` where the kernel takes no epilogue, or the program is none. The kernel is to store no result of its own, or one besides.
     ///
     /// # Errors
     ///
@@ -325,13 +355,21 @@ impl CudaEpilogue {
         product: &[usize],
         [rows, columns]: [usize; 2],
         aligned: bool,
+        workspace: usize,
     ) -> Result<Option<CudaEpilogue>> {
-        let Some(spliced) = super::splice::splice(base, program, product, rows, columns, aligned)? else {
+        // What joins the sums has its own scratch memory where this kernel has its workspace, which is used no more then.
+        let free = workspace.max(SCRATCH).next_multiple_of(256);
+        let Some(spliced) = splice(base, program, product, [rows, columns], aligned, free)? else {
             return Ok(None);
         };
         let kernel = Loaded::written(shared(&spliced.text), base.name);
         kernel.kernel(gpu)?;
-        Ok(Some(CudaEpilogue { kernel, params: spliced.params, checks: spliced.checks }))
+        let program = |join: Join| {
+            let program = CudaProgram::of_capability(&join.program, gpu.device(), gpu.capability())?;
+            Ok::<_, Error>((join, program))
+        };
+        let then = spliced.join.map(program).transpose()?;
+        Ok(Some(CudaEpilogue { kernel, params: spliced.params, checks: spliced.checks, then }))
     }
 
     /// The PTX that [`CudaEpilogue::new`] would load.
@@ -343,15 +381,34 @@ impl CudaEpilogue {
         base: &super::library::Prebuilt,
         program: &Program,
         product: &[usize],
-        [rows, columns]: [usize; 2],
+        matrix: [usize; 2],
         aligned: bool,
     ) -> Result<Option<String>> {
-        Ok(super::splice::splice(base, program, product, rows, columns, aligned)?.map(|s| s.text))
+        Ok(splice(base, program, product, matrix, aligned, 0)?.map(|s| s.text))
     }
 
     /// The kernel.
     pub fn kernel(&self) -> &Loaded {
         &self.kernel
+    }
+
+    /// Loads all that it launches.
+    ///
+    /// # Errors
+    ///
+    /// What assembling fails with.
+    pub fn load(&self, gpu: &Gpu) -> Result<()> {
+        let own = self.kernel.kernel(gpu).map(|_| ());
+        let then = self.then.as_ref().map_or(Ok(()), |(_, program)| {
+            // The workspace is aligned for accesses of whole runs.
+            program.variant(true)?.kernel.kernel(gpu).map(|_| ())
+        });
+        own.and(then)
+    }
+
+    /// Bytes of workspace that it and the kernel use.
+    pub fn workspace(&self) -> usize {
+        self.then.as_ref().map_or(0, |(join, _)| join.end)
     }
 
     /// Appends the epilogue's parameters to the kernel's own.
@@ -364,11 +421,35 @@ impl CudaEpilogue {
         gpu: &Gpu,
         args: &Args,
         guarded: &dyn Fn(Check, usize) -> Guarded,
+        workspace: u64,
         packed: &mut SmallVec<[u8; 1024]>,
     ) -> Result<()> {
         let end = packed.len().next_multiple_of(8);
         packed.resize(end, 0);
-        pack(&self.params, &self.checks, gpu, args, guarded, &|| gpu.scratch(), packed)
+        pack(&self.params, &self.checks, gpu, args, guarded, &|| workspace, packed)
+    }
+
+    /// Launches what comes after the kernel, if anything does.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::run`].
+    ///
+    /// # Safety
+    ///
+    /// As [`CudaProgram::run`]; the kernel was launched with these arguments and this workspace.
+    pub unsafe fn go_on(
+        &self,
+        gpu: &Gpu,
+        args: &Args,
+        origin: Origin,
+        guarded: &dyn Fn(Check, usize) -> Guarded,
+        workspace: u64,
+    ) -> Result<()> {
+        let Some((Join { from, outputs, .. }, program)) = &self.then else { return Ok(()) };
+        let left = std::iter::once(workspace + u64::from(*from));
+        // SAFETY: what the kernel left lies in the workspace, the outputs are the caller's.
+        unsafe { program.run_on(gpu, left, outputs, args, origin, guarded, &|| workspace) }
     }
 }
 

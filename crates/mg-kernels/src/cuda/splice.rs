@@ -1,23 +1,32 @@
-//! Epilogues of matrix products: a program's instructions, spliced into the text of a prebuilt kernel at its marks.
+//! Epilogues of matrix products and convolutions: a program's instructions, spliced into the text of a prebuilt kernel at its marks.
 //!
 //! A mark is a comment that names the registers of four neighbouring elements of the product, the matrix of the batch, the
 //! row and the first column; or of such fours of several rows, one after the other, and before them how far these rows are apart.
 //! The program is written there as a block with registers of its own; its parameters follow the kernel's.
+//!
+//! A program may have a sum over the product's columns as well: see [`Sum`].
 
 use super::body::{Body, Check, RowAt, Run, wide};
 use super::library::Prebuilt;
-use super::params::Params;
-use super::ptx::{self, Kind, Op, imm, ins, op2, op3, reg};
+use super::params::{Field, Params};
+use super::ptx::{self, Kind, Op, assign, imm, imm64, ins, label, op1, op2, op3, place, reg, special};
 use super::values::round;
 use crate::frame::{Form, Frame, Free, Walked, internal};
-use crate::program::{Class, Inst, Program};
-use mg_device::Result;
+use crate::program::{Build, Class, Inst, Over, Program, ReduceKind, Source, Val};
+use mg_device::{DType, Result};
 use std::fmt::Write;
 use std::ops::Range;
 
 /// How a mark begins, and one of several rows.
 const MARK: &str = "// mg.epilogue ";
 const ROWS_MARK: &str = "// mg.epilogues ";
+/// Where sums over columns begin, and where a thread has all it adds up.
+const SUMS_MARK: &str = "// mg.sums";
+const SUMMED_MARK: &str = "// mg.summed ";
+/// Where a tile's operands are asked for.
+const AHEAD_MARK: &str = "// mg.ahead ";
+/// The registers in which a thread adds up its columns, from mark to mark.
+const SUMS: &str = "%columns";
 /// Elements of a row that a mark names.
 const WIDTH: usize = 4;
 /// Fours of operands that are read before the first is used: as many as there are registers for beside the sums.
@@ -29,6 +38,64 @@ pub(crate) struct Spliced {
     /// The parameters after the kernel's own.
     pub(crate) params: Params,
     pub(crate) checks: Vec<Check>,
+    /// What joins the sums over columns that it leaves.
+    pub(crate) join: Option<Join>,
+}
+
+/// What is left of sums over columns: a matrix of f32 in the workspace, whose columns a program adds up.
+pub(crate) struct Join {
+    pub(crate) program: Program,
+    /// The spliced program's outputs, by output.
+    pub(crate) outputs: Vec<u16>,
+    /// Where the matrix begins, and where it ends, in bytes of the workspace.
+    pub(crate) from: u32,
+    pub(crate) end: usize,
+}
+
+/// A sum over the product's columns (a bias's gradient): each thread adds up in registers what it has of its columns in a tile, lanes with
+/// the same ones join theirs, and what is left is a row for some of the product's rows, in the workspace.
+struct Sum {
+    /// What is added up, and the sum.
+    of: Val,
+    value: Val,
+    outputs: Vec<u16>,
+}
+
+impl Sum {
+    /// The program with a copy of what it adds up in place of the sum, and the sum; `None` where it reduces something else.
+    fn taken(program: &Program, columns: usize) -> Option<(Program, Option<Sum>)> {
+        let is_reduction = |&v: &Val| matches!(program.values[usize::from(v)].inst, Inst::Reduce(..));
+        let mut reductions = (0..program.values.len() as Val).filter(is_reduction);
+        let Some(value) = reductions.next() else { return Some((program.clone(), None)) };
+        let Inst::Reduce(ReduceKind::Sum, Over::Outer, of) = program.values[usize::from(value)].inst else {
+            return None;
+        };
+        let is_read = (0..program.values.len()).any(|v| program.args(v as Val).any(|a| a == value));
+        let narrow = matches!(program.values[usize::from(of)].dtype, DType::F32 | DType::F16 | DType::BF16);
+        let is_whole =
+            program.batch == 0 && program.rows_and_columns().1 == columns && columns.is_multiple_of(WIDTH);
+        if is_read || !narrow || !is_whole || reductions.next().is_some() {
+            return None;
+        }
+        let outputs = (0..program.outputs.len()).filter(|&o| program.outputs[o].0 == value).map(|o| o as u16);
+        let sum = Sum { of, value, outputs: outputs.collect() };
+        let mut program = Program { outer: 0, ..program.clone() };
+        program.values[usize::from(value)].inst = Inst::Cast(of);
+        Some((program, Some(sum)))
+    }
+
+    /// What adds up the rows that are left, from a byte of the workspace on.
+    fn join(&self, program: &Program, rows: usize, columns: usize, from: usize) -> Option<Join> {
+        let end = from.checked_add(rows.checked_mul(columns)?.checked_mul(4)?)?;
+        let mut join = Build::new(&[rows, columns], 0, 1);
+        let left = join.load(DType::F32);
+        let sum = join.push(
+            Inst::Reduce(ReduceKind::Sum, Over::Outer, left),
+            program.values[usize::from(self.value)].dtype,
+        );
+        self.outputs.iter().for_each(|_| join.out(sum, Class::Column));
+        Some(Join { program: join.0, outputs: self.outputs.clone(), from: u32::try_from(from).ok()?, end })
+    }
 }
 
 /// How a program is spliced, decided before its text is written.
@@ -80,19 +147,33 @@ impl Stage {
 }
 
 /// Splices a program into a kernel. `product` are the positions of the operands that are the product's elements; the product
-/// is of `rows` rows of `columns`, for each of its batch. `None` where the kernel has no marks, or the program is no
-/// elementwise one over the product's space.
+/// is of `rows` rows of `columns`, for each of its batch; what is left of sums over columns lies in the workspace from byte `free` on. `None` where the
+/// kernel has no marks, or the program is no elementwise one over the product's space with at most one sum over its columns.
 pub(crate) fn splice(
     kernel: &Prebuilt,
     program: &Program,
     product: &[usize],
-    rows: usize,
-    columns: usize,
+    [rows, columns]: [usize; 2],
     aligned: bool,
+    free: usize,
 ) -> Result<Option<Spliced>> {
+    let Some((program, sum)) = Sum::taken(program, columns) else { return Ok(None) };
+    let program = &program;
     let frame = Frame::new(program, Free::Joined)?;
     let Some(stage) = Stage::new(program, &frame, product, rows, columns) else { return Ok(None) };
     let Some(shape) = MarkShape::of(kernel) else { return Ok(None) };
+    let mut joined = None;
+    if let Some(sum) = &sum {
+        let Some(left) = Left::of(kernel) else { return Ok(None) };
+        let is_full = frame.classes[usize::from(sum.of)] == Class::Full;
+        let groups = rows.div_ceil(left.rows) * left.per_tile;
+        let of_all = groups * (frame.columns / (rows * columns));
+        let Some(join) = sum.join(program, of_all, columns, free).filter(|_| is_full && stage.width == WIDTH)
+        else {
+            return Ok(None);
+        };
+        joined = Some((left, groups, join));
+    }
     // Bytes of the kernel's own parameters.
     let Some((own, entry)) = parameters(kernel) else { return Ok(None) };
     ptx::begin_for(capability(kernel));
@@ -110,17 +191,85 @@ pub(crate) fn splice(
     for first in (0..shape.rows).step_by(at_once) {
         let of = first..shape.rows.min(first + at_once);
         let runs = mark.runs(&mut body, &stage, of.clone());
-        elements(&mut body, &stage, &mark.elements[of.start * WIDTH..of.end * WIDTH], &runs)?;
+        elements(&mut body, &stage, &mark.elements[of.start * WIDTH..of.end * WIDTH], &runs, sum.as_ref())?;
+    }
+    let block = ptx::end();
+    let mut blocks = Blocks { at_mark: block, at_end: None, ahead: None };
+    if kernel.ptx().lines().any(|line| line.trim_start().starts_with(AHEAD_MARK)) {
+        ptx::begin_for(capability(kernel));
+        ask_ahead(&mut body, &stage, [rows, columns]);
+        blocks.ahead = Some(ptx::end());
+    }
+    if let Some((left, groups, join)) = &joined {
+        ptx::begin_for(capability(kernel));
+        left.store(&mut body, *groups, columns, join.from);
+        blocks.at_end = Some(ptx::end());
     }
     let Body { mut params, checks, .. } = body;
-    let block = ptx::end();
     let total = params.bytes.len();
-    let text = replace(kernel, own, total, &block)?;
+    let text = replace(kernel, own, total, &blocks)?;
     params.bytes.drain(..first);
     for field in &mut params.fields {
         field.0 -= first as u16;
     }
-    Ok(Some(Spliced { text, params, checks }))
+    Ok(Some(Spliced { text, params, checks, join: joined.map(|(.., join)| join) }))
+}
+
+/// What a kernel leaves of sums over columns, as the mark behind them says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Left {
+    /// Rows of a tile.
+    rows: usize,
+    /// Rows that are left of each tile.
+    per_tile: usize,
+    /// The bits of a lane's number by which those are apart that have the same columns of one of these.
+    lanes: u32,
+}
+
+impl Left {
+    fn of(kernel: &Prebuilt) -> Option<Left> {
+        let mut names = kernel
+            .ptx()
+            .lines()
+            .find_map(|line| line.trim_start().strip_prefix(SUMMED_MARK))?
+            .split_whitespace();
+        let (rows, per_tile) = (names.next()?.parse().ok()?, names.next()?.parse().ok()?);
+        Some(Left { rows, per_tile, lanes: names.next()?.parse().ok()? })
+    }
+
+    /// Joins what lanes have of the same columns, and stores it, `groups` rows for each matrix of the batch.
+    fn store(self, body: &mut Body, groups: usize, columns: usize, from: u32) {
+        let word = |name: &str| {
+            let d = reg(Kind::R);
+            ins!("mov.b32 {d}, {name}");
+            d
+        };
+        let (batch, group, column) = (word("@B@"), word("@R@"), word("@C@"));
+        let sums: Vec<Op> = (0..WIDTH)
+            .map(|j| {
+                let mut sum = reg(Kind::F);
+                ins!("mov.f32 {sum}, {SUMS}{j}");
+                for bit in (0..5).map(|bit| 1u32 << bit).filter(|bit| self.lanes & bit != 0) {
+                    let other = reg(Kind::F);
+                    ins!("shfl.sync.bfly.b32 {other}, {sum}, {bit}, 31, -1");
+                    sum = op2(Kind::F, "add.rn.f32", sum, other);
+                }
+                sum
+            })
+            .collect();
+        let [n_groups, n_columns] = [groups, columns].map(|n| body.params.word(n as u32));
+        let others = op2(Kind::R, "and.b32", special("%laneid"), imm(self.lanes.into()));
+        let is_first = op2(Kind::P, "setp.eq.s32", others, imm(0));
+        let is_there = op2(Kind::P, "setp.lt.u32", column, n_columns);
+        let stores = op2(Kind::P, "and.pred", is_first, is_there);
+        let row = op3(Kind::R, "mad.lo.u32", batch, n_groups, group);
+        let at = op2(Kind::D, "mul.wide.u32", row, n_columns);
+        let at = op2(Kind::D, "add.s64", at, wide(column));
+        let base = body.params.field(Field::Scratch(from));
+        let at = op3(Kind::D, "mad.lo.s64", at, imm64(4), base);
+        let [a, b, c, d] = [sums[0], sums[1], sums[2], sums[3]];
+        ins!("@{stores} st.global.v4.f32 [{at}], {{{a}, {b}, {c}, {d}}}");
+    }
 }
 
 /// The rows that a mark names fours of, and how far they are apart.
@@ -217,7 +366,7 @@ impl Mark {
 }
 
 /// The program over elements of a mark.
-fn elements(body: &mut Body, stage: &Stage, elements: &[Op], runs: &[Run]) -> Result<()> {
+fn elements(body: &mut Body, stage: &Stage, elements: &[Op], runs: &[Run], sum: Option<&Sum>) -> Result<()> {
     let (program, frame) = (body.program, body.frame);
     let is_read = |i: usize| stage.reads(i, frame.inputs[i].class);
     let bases = (0..frame.inputs.len()).map(|i| is_read(i).then(|| body.origin(i))).collect();
@@ -235,11 +384,24 @@ fn elements(body: &mut Body, stage: &Stage, elements: &[Op], runs: &[Run]) -> Re
         if stage.product[v] {
             let dtype = program.values[v].dtype;
             body.full[v] = elements.iter().map(|&e| round(dtype, e)).collect();
+        } else if sum.is_some_and(|sum| usize::from(sum.value) == v) {
+            // Not an element's.
         } else if !matches!(program.values[v].inst, Inst::Input(_)) && frame.classes[v] == Class::Full {
             body.full_value(v, runs)?;
         }
     }
+    if let Some(sum) = sum {
+        for (i, run) in runs.iter().enumerate() {
+            let is_there = run.p.map_or(String::new(), |p| format!("@{p} "));
+            for (j, x) in body.full[usize::from(sum.of)][i * WIDTH..][..WIDTH].iter().enumerate() {
+                ins!("{is_there}add.rn.f32 {SUMS}{j}, {SUMS}{j}, {x}");
+            }
+        }
+    }
     for (o, &(v, class)) in program.outputs.iter().enumerate() {
+        if sum.is_some_and(|sum| sum.value == v) {
+            continue;
+        }
         if class != Class::Full || frame.classes[v as usize] > Class::Full {
             return Err(internal("an epilogue that writes no elements"));
         }
@@ -263,14 +425,91 @@ fn parameters(kernel: &Prebuilt) -> Option<(usize, String)> {
     Some((rest.split_once(']')?.0.parse().ok()?, name.to_string()))
 }
 
-/// The kernel's text with the block at each mark, and room for all parameters.
-fn replace(kernel: &Prebuilt, own: usize, total: usize, block: &str) -> Result<String> {
-    let mut text = String::with_capacity(kernel.ptx().len() + 4 * block.len());
-    let mut sized = false;
+/// Has the second-level cache bring the lines of a tile that operands of the program have, while the tile is multiplied: the threads that read them
+/// have few registers for what is under way, and would wait for memory again and again.
+fn ask_ahead(body: &mut Body, stage: &Stage, [rows, columns]: [usize; 2]) {
+    let frame = body.frame;
+    let mut dense = vec![1isize; frame.column_dims.len()];
+    for d in (1..dense.len()).rev() {
+        dense[d - 1] = dense[d] * frame.column_dims[d] as isize;
+    }
+    let asked = |(i, input): &(usize, &Walked)| {
+        stage.reads(*i, input.class) && input.source == Source::Buffer && input.column == dense
+    };
+    let asked: Vec<(usize, i64)> = frame
+        .inputs
+        .iter()
+        .enumerate()
+        .filter(asked)
+        .map(|(i, input)| (i, input.dtype.size() as i64))
+        .collect();
+    if asked.is_empty() {
+        return;
+    }
+    let word = |name: &str| {
+        let d = reg(Kind::R);
+        ins!("mov.b32 {d}, {name}");
+        d
+    };
+    let [height, width, batch, row, column] = ["@V0@", "@V1@", "@B@", "@R@", "@C@"].map(word);
+    let [n_rows, n_columns] = [rows, columns].map(|n| body.params.word(n as u32));
+    let left = |n: Op, from: Op, most: Op| op2(Kind::R, "min.u32", op2(Kind::R, "sub.u32", n, from), most);
+    let (height, width) = (left(n_rows, row, height), left(n_columns, column, width));
+    let line = op3(Kind::D, "mad.lo.s64", wide(batch), wide(n_rows), wide(row));
+    let first = op3(Kind::D, "mad.lo.s64", line, wide(n_columns), wide(column));
+    for (i, size) in asked {
+        let base = body.params.field(Field::Input(i as u16));
+        let at = ptx::copy(op3(Kind::D, "mad.lo.s64", first, imm64(size), base));
+        let apart = op2(Kind::D, "mul.wide.u32", n_columns, imm(size));
+        let bytes = op2(Kind::D, "mul.wide.u32", width, imm(size));
+        let (again, done, none) = (label(), label(), label());
+        let i = ptx::copy(imm(0));
+        place(again);
+        let over = op2(Kind::P, "setp.ge.u32", i, height);
+        ins!("@{over} bra L{done}");
+        // Units of sixteen bytes that lie in the line.
+        let from = op2(Kind::D, "add.s64", at, imm64(15));
+        let from = op2(Kind::D, "and.b64", from, imm64(-16));
+        let end = op2(Kind::D, "add.s64", at, bytes);
+        let length = op2(Kind::D, "sub.s64", end, from);
+        let length = op2(Kind::D, "and.b64", length, imm64(-16));
+        let short = op2(Kind::P, "setp.le.s64", length, imm64(0));
+        ins!("@{short} bra L{none}");
+        let length = op1(Kind::R, "cvt.u32.u64", length);
+        ins!("cp.async.bulk.prefetch.L2.global [{from}], {length}");
+        place(none);
+        assign(at, op2(Kind::D, "add.s64", at, apart));
+        assign(i, op2(Kind::R, "add.u32", i, imm(1)));
+        ins!("bra L{again}");
+        place(done);
+    }
+}
+
+/// What is written in a kernel's text.
+struct Blocks {
+    /// At each mark.
+    at_mark: String,
+    /// Where a tile's operands are asked for, if there is such a place.
+    ahead: Option<String>,
+    /// Where a thread has what it adds up of its columns, if it adds up any.
+    at_end: Option<String>,
+}
+
+/// The kernel's text with the blocks at its marks, and room for all parameters.
+fn replace(kernel: &Prebuilt, own: usize, total: usize, blocks: &Blocks) -> Result<String> {
+    let mut text = String::with_capacity(kernel.ptx().len() + 4 * blocks.at_mark.len());
+    let (mut sized, mut declared) = (false, blocks.at_end.is_none());
     for line in kernel.ptx().lines() {
         let line = line.trim_start();
         let rows = line.strip_prefix(ROWS_MARK).and_then(|names| Some(names.trim_start().split_once(' ')?.1));
-        if let Some(names) = rows.or_else(|| line.strip_prefix(MARK)) {
+        let (summed, ahead) = (line.strip_prefix(SUMMED_MARK), line.strip_prefix(AHEAD_MARK));
+        let block = match (summed, ahead) {
+            (Some(_), _) => blocks.at_end.as_deref(),
+            (None, Some(_)) => blocks.ahead.as_deref(),
+            (None, None) => Some(&blocks.at_mark[..]),
+        };
+        if let Some(names) = rows.or(summed).or(ahead).or_else(|| line.strip_prefix(MARK)) {
+            let Some(block) = block else { continue };
             let names: Vec<&str> = names.split_whitespace().collect();
             let [elements @ .., batch, row, column] = &names[..] else {
                 return Err(internal("a mark that names something else"));
@@ -283,11 +522,19 @@ fn replace(kernel: &Prebuilt, own: usize, total: usize, block: &str) -> Result<S
                 here = here.replace(place, name);
             }
             let _ = writeln!(text, "{{\n{here}}}");
+        } else if line == SUMS_MARK {
+            for j in (0..WIDTH).filter(|_| blocks.at_end.is_some()) {
+                let _ = writeln!(text, "mov.f32 {SUMS}{j}, 0f00000000;");
+            }
         } else if !sized && line.contains(&format!("[{own}]")) && line.starts_with(".param") {
             text.push_str(&line.replace(&format!("[{own}]"), &format!("[{total}]")));
             text.push('\n');
             sized = true;
         } else {
+            if !declared && line.starts_with(".reg") {
+                let _ = writeln!(text, ".reg .f32 {SUMS}<{WIDTH}>;");
+                declared = true;
+            }
             text.push_str(line);
             text.push('\n');
         }

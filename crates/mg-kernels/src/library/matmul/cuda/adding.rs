@@ -59,7 +59,7 @@ pub(crate) fn adding(
     aligned: bool,
 ) -> Result<KernelLaunch> {
     let none = || internal("a product that takes no epilogue");
-    let spliced = splice(launch.kernel, &program(dtype, [rows, columns]), &[0], rows, columns, aligned)?;
+    let spliced = splice(launch.kernel, &program(dtype, [rows, columns]), &[0], [rows, columns], aligned, 0)?;
     let spliced = spliced.ok_or_else(none)?;
     let first = launch.args.len().next_multiple_of(8);
     launch.args.resize(first, 0);
