@@ -15,14 +15,18 @@ constexpr bool PLACES = V_PLACES;
 using T = V_T;
 
 constexpr bool HALF = Is16<T>::value;
-constexpr int GROUPS = 2, WARPS = 4 * GROUPS;
+// Of four warps, each of which multiply 64 rows. Where columns are few, what a stage costs besides the products is hidden by others' products.
+constexpr int GROUPS = PLACES ? BM / 64 : 2, WARPS = 4 * GROUPS;
 // Each group of four warps has 64 rows, or all of these and half of the columns.
 constexpr bool ACROSS = BM == 64;
 constexpr int WIDE = ACROSS ? BN / GROUPS : BN, SUMS = WIDE / 2;
 constexpr u32 SLICE = 2048;  // where a warp's sums are turned into rows
 #ifdef V_READY
 constexpr int READY = V_READY;
-constexpr int MORE = WIDE > 128 ? 8 : 0;  // registers of threads that have more sums
+// Registers of threads that bring, split and multiply.
+constexpr int OF_BRING = 24, OF_SPLIT = WIDE > 128 || GROUPS > 2 ? 56 : 72;
+constexpr int OF_MULTIPLY = WIDE > 128 ? 216 : GROUPS == 2 ? 208 : GROUPS == 3 ? 128 : 96;
+static_assert(OF_BRING + OF_SPLIT + GROUPS * OF_MULTIPLY <= 512 - 512 % (8 * (2 + GROUPS)), "");
 using Stages = Ring<T, BM, BN, STAGES, WEIGHT, POINT, WARPS + SPLITTERS, false, PLACES>;
 using Rings = Thirds<LINES_K, LINES_K, BM, BN, WIDE, STAGES, READY, WARPS>;
 static_assert(!HALF && WIDE % 16 == 0 && (!PLACES || !WEIGHT && !ACROSS && WIDE % 32 == 0), "");
@@ -356,17 +360,17 @@ extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const
     Stages ring(p, argument<Conv>(), begin, BETWEEN);
 
     if (warp < 4) {
-        fewer_registers<24>();
+        fewer_registers<OF_BRING>();
         if (threadIdx.x == 0) ring.bring_all(p);
     } else if (warp < 4 + SPLITTERS) {
-        fewer_registers<72 - 2 * MORE>();
+        fewer_registers<OF_SPLIT>();
 #pragma unroll 1
         while (ring.turn < ring.turns) {
             u32 tile;
             rings.split_stages(ring.take_tile(p, tile), threadIdx.x - 128);
         }
     } else {
-        more_registers<208 + MORE>();
+        more_registers<OF_MULTIPLY>();
         const u32 mine = warp - 4 - SPLITTERS, slice = ready + Rings::ALL_READY + mine * SLICE;
         const u32 own = (ACROSS ? 0 : mine / 4 * 64) + mine % 4 * 16, own_col = ACROSS ? mine / 4 * WIDE : 0;
 #pragma unroll 1

@@ -70,7 +70,8 @@ pub(super) fn plan(
 
 /// What a convolution takes and leaves with channels innermost.
 pub(super) fn innermost(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> Innermost {
-    if !hopper::takes_innermost(kind, g, dtype, capability) {
+    let in_planes = depthwise::takes_one_channel(kind, g, dtype, capability);
+    if in_planes || !hopper::takes_innermost(kind, g, dtype, capability) {
         return Innermost::default();
     }
     // Places whose channels are multiples of 16 bytes.
@@ -91,7 +92,8 @@ pub(super) fn takes_epilogue(
     capability: u32,
     innermost: bool,
 ) -> bool {
-    if matches!(kind, ConvKind::Weight) || !matches!(dtype, DType::F16 | DType::BF16 | DType::F32) {
+    let in_planes = depthwise::takes_one_channel(kind, g, dtype, capability);
+    if kind == ConvKind::Weight || in_planes || !matches!(dtype, DType::F16 | DType::BF16 | DType::F32) {
         return false;
     }
     pointwise::takes_epilogue(g, dtype, capability, innermost)

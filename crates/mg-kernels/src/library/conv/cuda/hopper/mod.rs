@@ -58,8 +58,8 @@ const fn thirds(m: usize, n: usize, stages: usize) -> Tile {
     Tile { m, n, stages, by: By::Thirds(stages) }
 }
 
-const fn places(m: usize, stages: usize) -> Tile {
-    Tile { m, n: 128, stages, by: By::Places(stages) }
+const fn places(m: usize, n: usize, stages: usize) -> Tile {
+    Tile { m, n, stages, by: By::Places(stages) }
 }
 
 const fn threads(n: usize, stages: usize) -> Tile {
@@ -91,7 +91,8 @@ impl Tile {
         let ((ready, lines), slices) = match self.by {
             By::TensorCores | By::Held => ((0, 0), 8 * 2048),
             By::Thirds(ready) => ((ready, self.n), 8 * 2048),
-            By::Places(ready) => ((ready, self.m), 8 * 2048),
+            // Four warps have 64 places.
+            By::Places(ready) => ((ready, self.m), self.n / 16 * 2048),
             By::Threads => ((0, 0), 0),
         };
         let stages = self.stages * (128 * (self.m + self.n) + 16);

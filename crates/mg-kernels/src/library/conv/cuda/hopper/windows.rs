@@ -17,7 +17,7 @@ const MOST_RESTS: usize = 16;
 /// Cycles to store a tile of 128 by 256.
 const STORE: f64 = 2600.0;
 /// In f32.
-const F32: &[Tile] = &[thirds(128, 128, 3), places(64, 5), places(32, 6)];
+const F32: &[Tile] = &[thirds(128, 128, 3), places(64, 192, 4), places(32, 256, 4)];
 
 /// The weight as rows of what is added up.
 #[derive(Clone, Copy)]
