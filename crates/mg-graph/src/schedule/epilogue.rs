@@ -16,6 +16,9 @@ const DEEP: u64 = 2048;
 /// Operands as large as the result of which an epilogue's warps, each of which waits for its own, become slower than a program
 /// of its own over what the product has stored.
 const MANY: usize = 2;
+/// Elements from which more operands than that are read sooner by a program of its own, however few operations there are (an optimiser's
+/// step behind the gradient of a weight).
+const LARGE: usize = 1 << 20;
 
 /// The kernel that a node is, if it takes an epilogue.
 fn taking<'a>(graph: &'a Graph, node: usize) -> Result<Option<&'a Library>> {
@@ -56,7 +59,9 @@ fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group) -> bool 
     let is_whole = |i: usize| graph.nodes[i].shape.numel() >= elements && !graph.argument[i];
     let whole = group.inputs.iter().filter(|&&i| !is_own(i) && is_whole(i));
     let each = kernel.flops(&operands(graph, product)).unwrap_or(0) / elements.max(1) as u64;
-    each < DEEP || whole.count() < MANY
+    let count = whole.count();
+    let is_large = elements >= LARGE && count > MANY;
+    count <= kernel.most_read_behind() && !is_large && (each < DEEP || count < MANY)
 }
 
 impl Groups {

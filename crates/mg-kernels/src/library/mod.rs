@@ -364,6 +364,12 @@ pub trait Kernel: Copy {
         false
     }
 
+    /// Of operands as large as the result, so many may be read by elementwise work that is done before the store on a CUDA device: with more it is done sooner by a
+    /// program of its own.
+    fn most_read_behind(&self) -> usize {
+        usize::MAX
+    }
+
     /// What several such kernels have in common that wait for nothing of each other and may be one launch on a CUDA device of this capability; `None`
     /// where this one is better launched by itself.
     fn alike(&self, _operands: &[Described], _result: &Shaped, _capability: u32) -> Option<[usize; 2]> {
@@ -557,6 +563,11 @@ macro_rules! library {
             /// See [`Kernel::takes_epilogue`].
             pub fn takes_epilogue(&self, operands: &[Shaped], capability: Option<u32>, innermost: bool) -> bool {
                 match self { $(Library::$Name(k) => k.takes_epilogue(operands, capability, innermost)),* }
+            }
+
+            /// See [`Kernel::most_read_behind`].
+            pub fn most_read_behind(&self) -> usize {
+                match self { $(Library::$Name(k) => k.most_read_behind()),* }
             }
 
             /// See [`Kernel::alike`]; those of unlike kinds never are.
