@@ -41,12 +41,6 @@ struct Turn : Part {
         tile = (batch * p.tiles_m + tile_m) * p.tiles_n + tile_n;
     }
 
-    // A mark that names the tile's size, the matrix of the batch, and the tile's first row and column.
-    __device__ __forceinline__ void ahead() const {
-        if (parts != 1) return;
-        asm volatile("// mg.ahead %0 %1 %2 %3 %4" ::"n"(BM), "n"(BN), "r"(batch), "r"(row), "r"(col));
-    }
-
     // How many turns there are; each block has each so manieth of them as there are blocks. One axis of a batch at most.
     static __device__ __forceinline__ u32 count(const MatMul& p) {
         u32 turns = p.tiles_m * p.tiles_n * p.splits * p.batch_shape[0];
@@ -283,10 +277,7 @@ extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const
     if (warp < 4) {
         fewer_registers<24>();
         if (threadIdx.x != 0) return;
-        each_turn(p, [&](const Turn& at, u32) {
-            at.ahead();
-            bring_stages(p, at, stages, full, empty, rings.stage, rings.parity);
-        });
+        each_turn(p, [&](const Turn& at, u32) { bring_stages(p, at, stages, full, empty, rings.stage, rings.parity); });
     } else if (warp < 4 + SPLITTERS) {
         fewer_registers<72>();
         each_turn(p, [&](const Turn&, u32 count) { rings.split_stages(count, threadIdx.x - 128); });

@@ -34,9 +34,6 @@ struct Part {
     u32 k_begin, k_end, split;
     u32 parts;  // of the tile; 0 where the block has no turn
 
-    // Before the first of its stages is asked for: where what the store will read can be asked for, too.
-    __device__ __forceinline__ void ahead() const {}
-
     // Where there are fewer tiles than blocks, so that all blocks have the same depth to compute: the first `tiles` blocks take the first `k_part` of each
     // tile, the next ones the second, as often as there are so many blocks. What is left of each tile goes to the others, to each whole ones as long as
     // its depth lasts, and the last tiles in slices. (Osama and others, "Stream-K", 2023, but that blocks that run together are at the same places of k.)
@@ -252,7 +249,6 @@ __device__ __forceinline__ void compute(const Arguments& p) {
             for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
                 Turn at(p, turn);
                 if (at.parts == 0) continue;
-                at.ahead();
                 bring_stages(p, at, stages, full, empty, stage, parity);
             }
         }

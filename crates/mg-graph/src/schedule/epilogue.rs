@@ -2,7 +2,7 @@
 
 use super::Graph;
 use super::group::{
-    Embed, Group, Groups, Member, Split, dense_strides, kind_of, lies, read_strides, squeeze,
+    Embed, Group, Groups, Member, Space, Split, dense_strides, kind_of, lies, read_strides, squeeze,
 };
 use crate::kernel::Kernel;
 use crate::op::Op;
@@ -18,7 +18,10 @@ const DEEP: u64 = 2048;
 const MANY: usize = 2;
 /// Elements from which more operands than that are read sooner by a program of its own, however few operations there are (an optimiser's
 /// step behind the gradient of a weight).
-const LARGE: usize = 1 << 20;
+const SEVERAL: usize = 1 << 20;
+
+/// Elements from which on work that reads or writes more than the result's own elements is sooner done by itself, of halves.
+const LARGE: usize = 1 << 24;
 
 /// The kernel that a node is, if it takes an epilogue.
 fn taking<'a>(graph: &'a Graph, node: usize) -> Result<Option<&'a Library>> {
@@ -49,8 +52,8 @@ fn takes_sum(graph: &Graph, node: usize) -> bool {
     inner.device.is_cuda() && narrow && kind_of(graph, node) == Some(ReduceKind::Sum)
 }
 
-/// Whether a product does a group's work sooner than a program over what the product has stored.
-fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group) -> bool {
+/// Whether a product does a group's work sooner than a program over what the product has stored; it then stores so many values of its size.
+fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group, stores: usize) -> bool {
     if !graph.nodes[product].device.is_cuda() {
         return true;
     }
@@ -59,9 +62,11 @@ fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group) -> bool 
     let is_whole = |i: usize| graph.nodes[i].shape.numel() >= elements && !graph.argument[i];
     let whole = group.inputs.iter().filter(|&&i| !is_own(i) && is_whole(i));
     let each = kernel.flops(&operands(graph, product)).unwrap_or(0) / elements.max(1) as u64;
-    let count = whole.count();
-    let is_large = elements >= LARGE && count > MANY;
-    count <= kernel.most_read_behind() && !is_large && (each < DEEP || count < MANY)
+    let whole = whole.count();
+    // Their products are done so soon that tensor cores wait for what is read and written beside.
+    let waits = graph.nodes[product].dtype.size() == 2 && elements >= LARGE && whole + stores > 1;
+    let are_many = elements >= SEVERAL && whole > MANY;
+    whole <= kernel.most_read_behind() && !waits && !are_many && (each < DEEP || whole < MANY)
 }
 
 impl Groups {
@@ -77,20 +82,26 @@ impl Groups {
             let Some(library) = taking(graph, product)? else { continue };
             let space = squeeze(&graph.nodes[product].shape);
             let own = lies(graph, product);
+            // A processor's panels are of the product's own space.
+            let on_cuda = graph.nodes[product].device.is_cuda();
+            let size: usize = space.iter().product();
+            let fits_in =
+                |other: &Space| *other == space || on_cuda && other.iter().product::<usize>() == size;
             let readers = self.readers[product].clone();
-            for reader in readers {
-                let in_place = |m: &Member| {
-                    m.embed == Embed::Same
-                        && lies(graph, m.node) == own
-                        && m.reads.iter().filter(|(i, _)| *i == product).all(|(i, path)| {
-                            let dense = Layout::contiguous(graph.nodes[*i].shape);
-                            read_strides(graph, dense, path, m.embed, Split::None, space.len())
-                                .is_some_and(|(s, offset)| offset == 0 && s == dense_strides(&space))
-                        })
-                };
-                let Some(group) = self.list[reader].as_ref().filter(|g| !g.is_kernel && g.space == space)
+            for &reader in &readers {
+                let Some(group) = self.list[reader].as_ref().filter(|g| !g.is_kernel && fits_in(&g.space))
                 else {
                     continue;
+                };
+                let is_plain = |node: usize| !graph.innermost[product] && !graph.innermost[node];
+                let in_place = |m: &Member| {
+                    m.embed == Embed::Same
+                        && (is_plain(m.node) || group.space == space && lies(graph, m.node) == own)
+                        && m.reads.iter().filter(|(i, _)| *i == product).all(|(i, path)| {
+                            let dense = Layout::contiguous(graph.nodes[*i].shape);
+                            read_strides(graph, dense, path, m.embed, Split::None, group.space.len())
+                                .is_some_and(|(s, offset)| offset == 0 && s == dense_strides(&group.space))
+                        })
                 };
                 let reduces = |m: &Member| kind_of(graph, m.node).is_some();
                 let mut whole = true;
@@ -104,7 +115,8 @@ impl Groups {
                         let on_sums =
                             |m: &&Member| m.reads.iter().any(|(i, _)| sums.iter().any(|s| s.node == *i));
                         let on_product = |m: &&Member| m.reads.iter().any(|(i, _)| *i == product);
-                        let over_rows = over + 1 == 1 << (space.len() - 1);
+                        let over_rows =
+                            over + 1 == 1 << (group.space.len() - 1) && group.space.last() == space.last();
                         let sum = sums.first().filter(|m| sums.len() == 1 && over_rows && in_place(m));
                         whole = sum.is_some_and(|m| takes_sum(graph, m.node));
                         maps.iter().copied().all(in_place)
@@ -114,7 +126,11 @@ impl Groups {
                     }
                     Split::Inner(_) | Split::Both(_) | Split::All => false,
                 };
-                let pays = fits && lie_alike(graph, product, group) && pays(graph, library, product, group);
+                let maps = group.members.iter().filter(|m| !reduces(m)).count();
+                let stores = maps + usize::from(readers.len() > 1);
+                let pays = fits
+                    && lie_alike(graph, product, group)
+                    && pays(graph, library, product, group, stores);
                 // What nobody else reads is waited for by nobody else.
                 let is_shared = self.is_read_beside(product, reader);
                 if pays && !(is_shared && self.waits_by_another(reader, id)) {

@@ -9,10 +9,10 @@
 use super::body::{Body, Check, RowAt, Run, wide};
 use super::library::Prebuilt;
 use super::params::{Field, Params};
-use super::ptx::{self, Kind, Op, assign, imm, imm64, ins, label, op1, op2, op3, place, reg, special};
+use super::ptx::{self, Kind, Op, imm, imm64, ins, op2, op3, reg, special};
 use super::values::round;
-use crate::frame::{Form, Frame, Free, Walked, internal};
-use crate::program::{Build, Class, Inst, Over, Program, ReduceKind, Source, Val};
+use crate::frame::{Form, Frame, Free, internal};
+use crate::program::{Build, Class, Inst, Over, Program, ReduceKind, Val};
 use mg_device::{DType, Result};
 use std::fmt::Write;
 use std::ops::Range;
@@ -23,8 +23,6 @@ const ROWS_MARK: &str = "// mg.epilogues ";
 /// Where sums over columns begin, and where a thread has all it adds up.
 const SUMS_MARK: &str = "// mg.sums";
 const SUMMED_MARK: &str = "// mg.summed ";
-/// Where a tile's operands are asked for.
-const AHEAD_MARK: &str = "// mg.ahead ";
 /// The registers in which a thread adds up its columns, from mark to mark.
 const SUMS: &str = "%columns";
 /// Elements of a row that a mark names.
@@ -194,12 +192,7 @@ pub(crate) fn splice(
         elements(&mut body, &stage, &mark.elements[of.start * WIDTH..of.end * WIDTH], &runs, sum.as_ref())?;
     }
     let block = ptx::end();
-    let mut blocks = Blocks { at_mark: block, at_end: None, ahead: None };
-    if kernel.ptx().lines().any(|line| line.trim_start().starts_with(AHEAD_MARK)) {
-        ptx::begin_for(capability(kernel));
-        ask_ahead(&mut body, &stage, [rows, columns]);
-        blocks.ahead = Some(ptx::end());
-    }
+    let mut blocks = Blocks { at_mark: block, at_end: None };
     if let Some((left, groups, join)) = &joined {
         ptx::begin_for(capability(kernel));
         left.store(&mut body, *groups, columns, join.from);
@@ -425,72 +418,10 @@ fn parameters(kernel: &Prebuilt) -> Option<(usize, String)> {
     Some((rest.split_once(']')?.0.parse().ok()?, name.to_string()))
 }
 
-/// Has the second-level cache bring the lines of a tile that operands of the program have, while the tile is multiplied: the threads that read them
-/// have few registers for what is under way, and would wait for memory again and again.
-fn ask_ahead(body: &mut Body, stage: &Stage, [rows, columns]: [usize; 2]) {
-    let frame = body.frame;
-    let mut dense = vec![1isize; frame.column_dims.len()];
-    for d in (1..dense.len()).rev() {
-        dense[d - 1] = dense[d] * frame.column_dims[d] as isize;
-    }
-    let asked = |(i, input): &(usize, &Walked)| {
-        stage.reads(*i, input.class) && input.source == Source::Buffer && input.column == dense
-    };
-    let asked: Vec<(usize, i64)> = frame
-        .inputs
-        .iter()
-        .enumerate()
-        .filter(asked)
-        .map(|(i, input)| (i, input.dtype.size() as i64))
-        .collect();
-    if asked.is_empty() {
-        return;
-    }
-    let word = |name: &str| {
-        let d = reg(Kind::R);
-        ins!("mov.b32 {d}, {name}");
-        d
-    };
-    let [height, width, batch, row, column] = ["@V0@", "@V1@", "@B@", "@R@", "@C@"].map(word);
-    let [n_rows, n_columns] = [rows, columns].map(|n| body.params.word(n as u32));
-    let left = |n: Op, from: Op, most: Op| op2(Kind::R, "min.u32", op2(Kind::R, "sub.u32", n, from), most);
-    let (height, width) = (left(n_rows, row, height), left(n_columns, column, width));
-    let line = op3(Kind::D, "mad.lo.s64", wide(batch), wide(n_rows), wide(row));
-    let first = op3(Kind::D, "mad.lo.s64", line, wide(n_columns), wide(column));
-    for (i, size) in asked {
-        let base = body.params.field(Field::Input(i as u16));
-        let at = ptx::copy(op3(Kind::D, "mad.lo.s64", first, imm64(size), base));
-        let apart = op2(Kind::D, "mul.wide.u32", n_columns, imm(size));
-        let bytes = op2(Kind::D, "mul.wide.u32", width, imm(size));
-        let (again, done, none) = (label(), label(), label());
-        let i = ptx::copy(imm(0));
-        place(again);
-        let over = op2(Kind::P, "setp.ge.u32", i, height);
-        ins!("@{over} bra L{done}");
-        // Units of sixteen bytes that lie in the line.
-        let from = op2(Kind::D, "add.s64", at, imm64(15));
-        let from = op2(Kind::D, "and.b64", from, imm64(-16));
-        let end = op2(Kind::D, "add.s64", at, bytes);
-        let length = op2(Kind::D, "sub.s64", end, from);
-        let length = op2(Kind::D, "and.b64", length, imm64(-16));
-        let short = op2(Kind::P, "setp.le.s64", length, imm64(0));
-        ins!("@{short} bra L{none}");
-        let length = op1(Kind::R, "cvt.u32.u64", length);
-        ins!("cp.async.bulk.prefetch.L2.global [{from}], {length}");
-        place(none);
-        assign(at, op2(Kind::D, "add.s64", at, apart));
-        assign(i, op2(Kind::R, "add.u32", i, imm(1)));
-        ins!("bra L{again}");
-        place(done);
-    }
-}
-
 /// What is written in a kernel's text.
 struct Blocks {
     /// At each mark.
     at_mark: String,
-    /// Where a tile's operands are asked for, if there is such a place.
-    ahead: Option<String>,
     /// Where a thread has what it adds up of its columns, if it adds up any.
     at_end: Option<String>,
 }
@@ -502,13 +433,9 @@ fn replace(kernel: &Prebuilt, own: usize, total: usize, blocks: &Blocks) -> Resu
     for line in kernel.ptx().lines() {
         let line = line.trim_start();
         let rows = line.strip_prefix(ROWS_MARK).and_then(|names| Some(names.trim_start().split_once(' ')?.1));
-        let (summed, ahead) = (line.strip_prefix(SUMMED_MARK), line.strip_prefix(AHEAD_MARK));
-        let block = match (summed, ahead) {
-            (Some(_), _) => blocks.at_end.as_deref(),
-            (None, Some(_)) => blocks.ahead.as_deref(),
-            (None, None) => Some(&blocks.at_mark[..]),
-        };
-        if let Some(names) = rows.or(summed).or(ahead).or_else(|| line.strip_prefix(MARK)) {
+        let summed = line.strip_prefix(SUMMED_MARK);
+        let block = if summed.is_some() { blocks.at_end.as_deref() } else { Some(&blocks.at_mark[..]) };
+        if let Some(names) = rows.or(summed).or_else(|| line.strip_prefix(MARK)) {
             let Some(block) = block else { continue };
             let names: Vec<&str> = names.split_whitespace().collect();
             let [elements @ .., batch, row, column] = &names[..] else {
