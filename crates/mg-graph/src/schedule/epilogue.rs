@@ -128,9 +128,8 @@ impl Groups {
                 };
                 let maps = group.members.iter().filter(|m| !reduces(m)).count();
                 let stores = maps + usize::from(readers.len() > 1);
-                let pays = fits
-                    && lie_alike(graph, product, group)
-                    && pays(graph, library, product, group, stores);
+                let pays =
+                    fits && lie_alike(graph, product, group) && pays(graph, library, product, group, stores);
                 // What nobody else reads is waited for by nobody else.
                 let is_shared = self.is_read_beside(product, reader);
                 if pays && !(is_shared && self.waits_by_another(reader, id)) {

@@ -11,7 +11,7 @@ use super::library::Prebuilt;
 use super::params::{Field, Params};
 use super::ptx::{self, Kind, Op, imm, imm64, ins, op2, op3, reg, special};
 use super::values::round;
-use crate::frame::{Form, Frame, Free, internal};
+use crate::frame::{Form, Frame, Free, Walked, internal};
 use crate::program::{Build, Class, Inst, Over, Program, ReduceKind, Val};
 use mg_device::{DType, Result};
 use std::fmt::Write;
