@@ -1,16 +1,14 @@
-// Convolutions and their gradients in f32, exact: every multiplication and addition in f32, fused, in the order of k. For capability
+// Gradients of convolutions by the weight in f32, exact: every multiplication and addition in f32, fused, in the order of k. For capability
 // 9.0, whose copy engine gathers the windows: see `conv_tiles.cuh`. For few filters, of which tensor cores would multiply as many that there are
 // not.
 //
 // A warp has TM rows and all columns of a tile, a lane every 32nd column. So what it reads of the first operand is the same for all
-// lanes, what it reads of the second lies side by side, and its sums are stored as they are.
+// lanes, and what it reads of the second lies side by side.
 #include "conv_tiles.cuh"
 
 constexpr int BM = V_BM, BN = V_BN, STAGES = V_STAGES;
-// Lines of the operands run along k, but for the gradient by the weight.
-constexpr bool WEIGHT = V_WEIGHT, LINES_K = !WEIGHT;
 constexpr int WARPS = 8, TM = BM / WARPS, TN = BN / 32;
-using Stages = Ring<float, BM, BN, STAGES, WEIGHT, false, WARPS>;
+using Stages = Ring<float, BM, BN, STAGES, true, false, WARPS>;
 static_assert(TM % 4 == 0 && BN % 32 == 0, "");
 
 extern "C" __global__ void __launch_bounds__(384, 1) V_NAME(const Conv p) {
@@ -28,73 +26,38 @@ extern "C" __global__ void __launch_bounds__(384, 1) V_NAME(const Conv p) {
 #pragma unroll 1
         while (ring.turn < ring.turns) {
             u32 tile, count = ring.take_tile(p, tile);
-            u32 tile_n = tile / p.tiles_m, tile_m = tile - tile_n * p.tiles_m;
             float sum[TM][TN] = {};
 #pragma unroll 1
             for (; count > 0; count--) {
                 barrier_wait(ring.full + ring.stage * 8, ring.parity);
                 const u32 a = begin + ring.stage * Stages::STAGE, b = a + Stages::BYTES_A;
-                if (!LINES_K) {
-                    // Lines run along rows and columns, 32 of each; chunks of 16 bytes are exchanged by the number of k.
-                    const u32 from_a = a + own / 32 * 4096, chunk_a = own % 32 / 4 * 16, chunk_b = lane / 4 * 16, in_b = lane % 4 * 4;
+                // Lines run along rows and columns, 32 of each; chunks of 16 bytes are exchanged by the number of k.
+                const u32 from_a = a + own / 32 * 4096, chunk_a = own % 32 / 4 * 16, chunk_b = lane / 4 * 16, in_b = lane % 4 * 4;
 #pragma unroll 4
-                    for (u32 k = 0; k < 32; k++) {
-                        const u32 turn = k % 8 * 16;
-                        float x[TM], y[TN];
+                for (u32 k = 0; k < 32; k++) {
+                    const u32 turn = k % 8 * 16;
+                    float x[TM], y[TN];
 #pragma unroll
-                        for (int i = 0; i < TM; i += 4) {
-                            float4 v = read16(from_a + k * 128 + ((chunk_a + i * 4) ^ turn));
-                            x[i] = v.x, x[i + 1] = v.y, x[i + 2] = v.z, x[i + 3] = v.w;
-                        }
-#pragma unroll
-                        for (int j = 0; j < TN; j++) y[j] = read4(b + j * 4096 + k * 128 + (chunk_b ^ turn) + in_b);
-#pragma unroll
-                        for (int i = 0; i < TM; i++)
-#pragma unroll
-                            for (int j = 0; j < TN; j++) sum[i][j] = __fmaf_rn(x[i], y[j], sum[i][j]);
+                    for (int i = 0; i < TM; i += 4) {
+                        float4 v = read16(from_a + k * 128 + ((chunk_a + i * 4) ^ turn));
+                        x[i] = v.x, x[i + 1] = v.y, x[i + 2] = v.z, x[i + 3] = v.w;
                     }
-                } else {
-                    // Lines run along k; chunks are exchanged by the number of the line.
-                    const u32 from_a = a + own * 128, from_b = b + lane * 128, turn_b = lane % 8 * 16;
-#pragma unroll 1
-                    for (u32 k4 = 0; k4 < 128; k4 += 16) {
-                        float4 y[TN];
 #pragma unroll
-                        for (int j = 0; j < TN; j++) y[j] = read16(from_b + j * 4096 + (k4 ^ turn_b));
+                    for (int j = 0; j < TN; j++) y[j] = read4(b + j * 4096 + k * 128 + (chunk_b ^ turn) + in_b);
 #pragma unroll
-                        for (int i = 0; i < TM; i++) {
-                            float4 x = read16(from_a + i * 128 + (k4 ^ (own + i) % 8 * 16));
+                    for (int i = 0; i < TM; i++)
 #pragma unroll
-                            for (int j = 0; j < TN; j++) {
-                                sum[i][j] = __fmaf_rn(x.x, y[j].x, sum[i][j]);
-                                sum[i][j] = __fmaf_rn(x.y, y[j].y, sum[i][j]);
-                                sum[i][j] = __fmaf_rn(x.z, y[j].z, sum[i][j]);
-                                sum[i][j] = __fmaf_rn(x.w, y[j].w, sum[i][j]);
-                            }
-                        }
-                    }
+                        for (int j = 0; j < TN; j++) sum[i][j] = __fmaf_rn(x[i], y[j], sum[i][j]);
                 }
                 __syncwarp();
                 if (lane == 0) barrier_arrive(ring.empty + ring.stage * 8);
                 ring.next();
             }
-            if (WEIGHT) {
-                float* part = p.parts + (u64)ring.slot(p, tile) * (BM * BN) + own * BN + lane;
+            float* part = p.parts + (u64)ring.slot(p, tile) * (BM * BN) + own * BN + lane;
 #pragma unroll
-                for (int i = 0; i < TM; i++)
+            for (int i = 0; i < TM; i++)
 #pragma unroll
-                    for (int j = 0; j < TN; j++) __stcg(part + i * BN + j * 32, sum[i][j]);
-            } else {
-#pragma unroll
-                for (int j = 0; j < TN; j++) {
-                    u32 place = tile_n * BN + j * 32 + lane, row = tile_m * BM + own;
-                    if (place >= p.n) continue;
-                    float* to = (float*)p.out + stored_at(p, place) + row * p.plane;
-#pragma unroll
-                    for (int i = 0; i < TM; i++, to += p.plane)
-                        if (row + i < p.m) *to = sum[i][j];
-                }
-            }
+                for (int j = 0; j < TN; j++) __stcg(part + i * BN + j * 32, sum[i][j]);
         }
     }
 }

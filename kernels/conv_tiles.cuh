@@ -7,14 +7,15 @@
 // gradient by the input is the same with other taps. WEIGHT, the gradient by the weight: rows are filters, columns 128 bytes of
 // channels of one tap after the other, k is the places. A block takes its share of all tiles' stages, and leaves the sums of each
 // tile that it has a part of; `conv_add.cu` adds them in the order of k. POINT: of windows of one element, where both operands are
-// taken as they lie, with places innermost; columns are channels. HELD: WEIGHT of which the filters' operand has places innermost, of all images.
+// taken as they lie, with places innermost; columns are channels. PLACES: not WEIGHT, and rows are places, columns are filters, of
+// which there may be few. HELD: WEIGHT of which the filters' operand has places innermost, of all images.
 #pragma once
 #include "hopper.cuh"
 #include "index.cuh"
 
 // The argument; `crates/mg-kernels/src/library/conv/cuda/hopper` writes it.
 struct Conv {
-    void* out;
+    void* out;         // null where an epilogue's own stores are all that is wanted
     float* parts;      // of the weight's gradient: the sums of each block's part of each tile
     u32 m, n;          // filters, places
     u32 tiles_m, tiles_n;
@@ -28,7 +29,7 @@ struct Conv {
     u32 stride_y, stride_x;
     u32 apart_y, apart_x;               // from one tap to the next, in the image,
     i32 tap_first, tap_down, tap_right; // and in the filters
-    u32 vector;        // so many places can be stored at a time
+    u32 vector;        // so many places can be stored at a time; 0: elements are, four at a time, behind the mark for epilogues
     u32 out_first, out_down, out_right; // where places lie in a plane of the result: side by side where the last is 0
     u32 each;          // from one place of the result to the next, in elements: 1, or all channels where these are innermost,
     u64 plane, image;  // from one channel, and from one image
@@ -71,7 +72,7 @@ __device__ __forceinline__ u64 stored_at(const Conv& p, u32 place) {
 
 // Stages of both operands: lines of 128 bytes, of `ROWS` and `COLUMNS` rows (of WEIGHT: of so many elements along rows and columns,
 // `EACH` in a line; `EACH` lines are a stage's depth).
-template <typename T, int BM, int BN, int STAGES, bool WEIGHT, bool POINT, int WARPS, bool HELD = false>
+template <typename T, int BM, int BN, int STAGES, bool WEIGHT, bool POINT, int WARPS, bool HELD = false, bool PLACES = false>
 struct Ring {
     static constexpr int EACH = 128 / sizeof(T);
     static constexpr u32 BYTES_A = BM * 128, BYTES_B = BN * 128, STAGE = BYTES_A + BYTES_B;
@@ -192,7 +193,7 @@ struct Ring {
     }
 
     __device__ __forceinline__ void bring_tile(const Conv& p, u32 tile_m, u32 tile_n) {
-        Window at(p, tile_n * BN);
+        Window at(p, tile_n * (PLACES ? BM : BN));
         i32 tap_line = p.tap_first;
 #pragma unroll 1
         for (u32 first = 0, y = 0; first < p.taps; first += p.taps_wide, y += p.apart_y, tap_line += p.tap_down) {
@@ -202,8 +203,9 @@ struct Ring {
 #pragma unroll 1
                 for (u32 c = 0; c < p.chunks; c++) {
                     u32 to = stages + stage * STAGE, barrier = free_stage();
-                    bring(to, &own->a, barrier, c * EACH, tile_m * BM, tap);
-                    bring_places(to + BYTES_A, &own->b, barrier, c * EACH, at.x, at.y, at.image, x, y);
+                    const u32 places = PLACES ? to : to + BYTES_A, filters = PLACES ? to + BYTES_A : to;
+                    bring(filters, &own->a, barrier, c * EACH, tile_m * (PLACES ? BN : BM), tap);
+                    bring_places(places, &own->b, barrier, c * EACH, at.x, at.y, at.image, x, y);
                     next();
                 }
             }

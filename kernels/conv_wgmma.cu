@@ -10,24 +10,30 @@
 constexpr int BM = V_BM, BN = V_BN, STAGES = V_STAGES;
 // Lines of the operands run along k, but for the gradient by the weight of larger windows.
 constexpr bool WEIGHT = V_WEIGHT, POINT = V_POINT, LINES_K = !WEIGHT || POINT;
+// Rows are places and columns are filters.
+constexpr bool PLACES = V_PLACES;
 using T = V_T;
 
 constexpr bool HALF = Is16<T>::value;
-constexpr int GROUPS = 2, WARPS = 4 * GROUPS;
+// Of four warps, each of which multiply 64 rows. Where columns are few, what a stage costs besides the products is hidden by others' products.
+constexpr int GROUPS = PLACES ? BM / 64 : 2, WARPS = 4 * GROUPS;
 // Each group of four warps has 64 rows, or all of these and half of the columns.
 constexpr bool ACROSS = BM == 64;
 constexpr int WIDE = ACROSS ? BN / GROUPS : BN, SUMS = WIDE / 2;
 constexpr u32 SLICE = 2048;  // where a warp's sums are turned into rows
 #ifdef V_READY
 constexpr int READY = V_READY;
-constexpr int MORE = WIDE > 128 ? 8 : 0;  // registers of threads that have more sums
-using Stages = Ring<T, BM, BN, STAGES, WEIGHT, POINT, WARPS + SPLITTERS>;
+// Registers of threads that bring, split and multiply.
+constexpr int OF_BRING = 24, OF_SPLIT = WIDE > 128 || GROUPS > 2 ? 56 : 72;
+constexpr int OF_MULTIPLY = WIDE > 128 ? 216 : GROUPS == 2 ? 208 : GROUPS == 3 ? 128 : 96;
+static_assert(OF_BRING + OF_SPLIT + GROUPS * OF_MULTIPLY <= 512 - 512 % (8 * (2 + GROUPS)), "");
+using Stages = Ring<T, BM, BN, STAGES, WEIGHT, POINT, WARPS + SPLITTERS, false, PLACES>;
 using Rings = Thirds<LINES_K, LINES_K, BM, BN, WIDE, STAGES, READY, WARPS>;
-static_assert(!HALF && WIDE % 16 == 0, "");
+static_assert(!HALF && WIDE % 16 == 0 && (!PLACES || !WEIGHT && !ACROSS && WIDE % 32 == 0), "");
 #else
 constexpr int STEPS = 4;
 using Stages = Ring<T, BM, BN, STAGES, WEIGHT, POINT, WARPS>;
-static_assert(WIDE % 64 == 0 && (HALF || LINES_K), "");
+static_assert(WIDE % 64 == 0 && (HALF || LINES_K) && !PLACES, "");
 #endif
 static_assert(ACROSS || BM == 64 * GROUPS, "");
 
@@ -85,7 +91,7 @@ __device__ __forceinline__ u32 channels_at(u32 place, u32 chunk) {
     return (place * CHUNKS + (chunk ^ place / (8 / CHUNKS) % CHUNKS)) * 16;
 }
 
-// Turns 128 bytes' worth of places of a warp's sixteen rows, so that a place's channels are neighbours.
+// Turns 128 bytes' worth of columns of a warp's sixteen rows, so that a column's rows are neighbours: a place's channels, or a channel's places.
 __device__ __forceinline__ void turn(u32 slice, u32 lane, const float* d) {
     using U = typename Bits<sizeof(T)>::type;
     if (HALF) {
@@ -121,6 +127,73 @@ __device__ __forceinline__ void put_channels(const Conv& p, u32 slice, u32 row, 
     }
 }
 
+// Stores a slice of PLACES element by element.
+template <typename U>
+__device__ __forceinline__ void put_each(const Conv& p, u32 slice, u32 row, u32 first, u32 lane) {
+    const u32 place = row + lane % 16;
+    if (place >= p.n) return;
+    U* to = (U*)p.out + stored_at(p, place);
+#pragma unroll 4
+    for (u32 i = lane / 16; i < 32; i += 2) {
+        U x;
+        read_shared(x, slice + channels_at<U>(i, lane % 16 / 4) + lane % 4 * 4);
+        if (first + i < p.m) to[(first + i) * p.plane] = x;
+    }
+}
+
+// Four neighbours of a slice.
+template <typename H>
+__device__ __forceinline__ float4 read_four(u32 from, H) {
+    float2 x;
+    read_shared(x, from);
+    const u32 low = __float_as_uint(x.x), high = __float_as_uint(x.y);
+    return make_float4(to_f32(H{(u16)low}), to_f32(H{(u16)(low >> 16)}), to_f32(H{(u16)high}), to_f32(H{(u16)(high >> 16)}));
+}
+__device__ __forceinline__ float4 read_four(u32 from, float) { return read16(from); }
+__device__ __forceinline__ float4 read_four(u32 from, tf32) { return read16(from); }
+__device__ __forceinline__ void put_four(u16* to, float4 v) { *(uint2*)to = make_uint2(pack(T(), v.x, v.y), pack(T(), v.z, v.w)); }
+__device__ __forceinline__ void put_four(u32* to, float4 v) { *(float4*)to = v; }
+
+// As `put` and `put_channels`, behind a mark as that of `finish_rows` (matmul.cuh): four neighbours at a time, of places or, where these are innermost, of
+// channels. Rows of the mark are filters of an image, or all places. What it names is rounded already.
+template <typename U>
+__device__ __forceinline__ void finish(const Conv& p, u32 slice, u32 row, u32 first, u32 lane) {
+    // A lane has every so manyth line of sixteen.
+    constexpr u32 APART = sizeof(U), UNITS = 32 / APART, BYTES = 4 * APART;
+    const bool innermost = p.each > 1, turned = innermost != PLACES;
+    const u32 unit = turned ? lane % 4 : lane % UNITS, byte = unit * BYTES;
+    u32 line = turned ? lane / 4 % APART + lane / (4 * APART) * 16 : lane / UNITS;
+    const u32 begin = turned ? first : row, rows = innermost ? p.n : p.m;
+    u32 image = 0, column = (turned ? row : first) + unit * 4;
+    if (column >= (innermost ? p.m : p.n)) return;
+    if (!innermost) {
+        image = p.places.divide(column);
+        column -= image * p.places.size;
+    }
+#pragma unroll 1
+    for (u32 i = 0; i < 16 / APART; i += 4, line += 4 * APART) {
+        if (begin + line >= rows) return;
+        float4 v[4];
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) {
+            const u32 l = line + j * APART;
+            const u32 at = turned ? channels_at<U>(l, byte / 16) : l * 128 + ((byte / 16 ^ l % 8) << 4);
+            v[j] = read_four(slice + at + byte % 16, T());
+        }
+        asm volatile("// mg.epilogues %19 %0 %1 %2 %3 %4 %5 %6 %7 %8 %9 %10 %11 %12 %13 %14 %15 %16 %17 %18"
+                     : "+f"(v[0].x), "+f"(v[0].y), "+f"(v[0].z), "+f"(v[0].w), "+f"(v[1].x), "+f"(v[1].y), "+f"(v[1].z), "+f"(v[1].w),
+                       "+f"(v[2].x), "+f"(v[2].y), "+f"(v[2].z), "+f"(v[2].w), "+f"(v[3].x), "+f"(v[3].y), "+f"(v[3].z), "+f"(v[3].w)
+                     : "r"(image), "r"(begin + line), "r"(column), "n"(APART));
+        if (!p.out) continue;
+#pragma unroll
+        for (u32 j = 0; j < 4; j++) {
+            const u32 l = begin + line + j * APART;
+            if (l >= rows) break;
+            put_four((U*)p.out + (innermost ? stored_at(p, l) : image * p.image + l * p.plane) + column, v[j]);
+        }
+    }
+}
+
 // Sixteen rows of a warp's sums, 128 bytes at a time.
 __device__ __forceinline__ void store(const Conv& p, u32 slice, u32 row, u32 col, u32 lane, const float (&sum)[SUMS]) {
     constexpr int COUNT = 128 / (HALF ? 2 : 4), FRAGMENTS = COUNT / 8;
@@ -128,14 +201,14 @@ __device__ __forceinline__ void store(const Conv& p, u32 slice, u32 row, u32 col
 #pragma unroll 1
     for (u32 part = 0; part < WIDE / COUNT; part++) {
         u32 first = col + part * COUNT;
-        if (first >= p.n) break;
+        if (first >= (PLACES ? p.m : p.n)) break;
         __syncwarp();
         // Sums are named by numbers that are known: the one part of all.
 #pragma unroll
         for (int s = 0; s < WIDE / COUNT; s++) {
             if (part != s) continue;
             const float* d = sum + s * FRAGMENTS * 4;
-            if (p.each > 1) {
+            if ((p.each > 1) != PLACES) {
                 turn(slice, lane, d);
             } else if (HALF) {
                 u32 r = lane % 16, c = lane / 16;
@@ -155,7 +228,11 @@ __device__ __forceinline__ void store(const Conv& p, u32 slice, u32 row, u32 col
         }
         __syncwarp();
         // As many bytes a lane as are aligned, lanes side by side.
-        if (p.each > 1)
+        if (PLACES && p.each == 1 && p.vector == 1)
+            put_each<U>(p, slice, row, first, lane);
+        else if (PLACES || !p.vector)
+            finish<U>(p, slice, row, first, lane);
+        else if (p.each > 1)
             put_channels<U>(p, slice, row, first, lane);
         else if (p.vector == 16 / sizeof(U))
             put<U, float4>(p, slice, row, first, lane);
@@ -283,17 +360,17 @@ extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const
     Stages ring(p, argument<Conv>(), begin, BETWEEN);
 
     if (warp < 4) {
-        fewer_registers<24>();
+        fewer_registers<OF_BRING>();
         if (threadIdx.x == 0) ring.bring_all(p);
     } else if (warp < 4 + SPLITTERS) {
-        fewer_registers<72 - 2 * MORE>();
+        fewer_registers<OF_SPLIT>();
 #pragma unroll 1
         while (ring.turn < ring.turns) {
             u32 tile;
             rings.split_stages(ring.take_tile(p, tile), threadIdx.x - 128);
         }
     } else {
-        more_registers<208 + MORE>();
+        more_registers<OF_MULTIPLY>();
         const u32 mine = warp - 4 - SPLITTERS, slice = ready + Rings::ALL_READY + mine * SLICE;
         const u32 own = (ACROSS ? 0 : mine / 4 * 64) + mine % 4 * 16, own_col = ACROSS ? mine / 4 * WIDE : 0;
 #pragma unroll 1
@@ -303,10 +380,12 @@ extern "C" __global__ void __launch_bounds__(128 * (2 + GROUPS), 1) V_NAME(const
             const u32 first = WEIGHT ? ring.turn % p.steps : 0;
             u32 tile, count = ring.take_tile(p, tile);
             const u32 tile_n = tile / p.tiles_m, tile_m = tile - tile_n * p.tiles_m;
-            const u32 row = tile_m * BM + own, col = tile_n * BN + own_col;
+            const u32 row = (PLACES ? tile_n : tile_m) * BM + own, col = (PLACES ? tile_m : tile_n) * BN + own_col;
             float sum[SUMS];
             rings.multiply(count, own + lane / 4, own_col, sum);
-            mend(sum, lane, [&](u32 r, u32 c) { return exact(p, row + r, col + c, first, count); });
+            mend(sum, lane, [&](u32 r, u32 c) {
+                return PLACES ? exact(p, col + c, row + r, first, count) : exact(p, row + r, col + c, first, count);
+            });
             if (WEIGHT) {
                 float* part = p.parts + (u64)ring.slot(p, tile) * (BM * BN) + (own + lane / 4) * BN + own_col + lane % 4 * 2;
 #pragma unroll

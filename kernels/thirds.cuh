@@ -58,6 +58,7 @@ __device__ __forceinline__ u64 matrix_of_thirds(u32 at) {
 #define NEW8(d, i) \
     "=f"(d[i]), "=f"(d[i + 1]), "=f"(d[i + 2]), "=f"(d[i + 3]), "=f"(d[i + 4]), "=f"(d[i + 5]), "=f"(d[i + 6]), "=f"(d[i + 7])
 #define NEW32(d, i) NEW8(d, i), NEW8(d, i + 8), NEW8(d, i + 16), NEW8(d, i + 24)
+#define NEW_32 NEW8(d, 0), NEW8(d, 8)
 #define NEW_64 NEW32(d, 0)
 #define NEW_128 NEW_64, NEW32(d, 32)
 #define NEW_144 NEW_128, NEW8(d, 64)
@@ -70,6 +71,8 @@ __device__ __forceinline__ u64 matrix_of_thirds(u32 at) {
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)                                                  \
                      : "memory");                                                                                          \
     }
+PRODUCT_HELD(32, 16, 17, 18, 19, 20, 21, bf16)
+PRODUCT_FIRST(32, 16, 17, 18, 19, 20)
 PRODUCT_FIRST(64, 32, 33, 34, 35, 36)
 PRODUCT_FIRST(128, 64, 65, 66, 67, 68)
 PRODUCT_FIRST(144, 72, 73, 74, 75, 76)

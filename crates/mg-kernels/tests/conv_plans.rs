@@ -9,7 +9,7 @@ use mg_device::cuda::{Moved, WindowMap};
 use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KernelLaunch, KernelPlan, MAX_ARGS, Map, Pointer};
 use mg_kernels::library::conv::{Conv, ConvKind};
-use mg_kernels::library::matmul::Precision;
+use mg_kernels::library::matmul::{Epilogue, Precision};
 use mg_kernels::library::{Described, Innermost, Library, Shaped, Target, innermost_layout};
 use numbers::numbers;
 use std::collections::HashMap;
@@ -116,6 +116,22 @@ impl Case {
         precision: Precision,
         tile: Option<&str>,
     ) -> KernelPlan {
+        let target = Target { innermost: lying.result, ..Target::new(16, 90, precision) };
+        let (conv, operands) = self.kernel(lying, kind, dtype);
+        match tile {
+            Some(tile) => conv.cuda_with(&operands, target, tile).unwrap(),
+            None => self.planned(lying, kind, dtype, target),
+        }
+    }
+
+    fn planned(&self, lying: Lying, kind: ConvKind, dtype: DType, target: Target) -> KernelPlan {
+        let (conv, operands) = self.kernel(lying, kind, dtype);
+        let shaped = operands.map(|o| Shaped { shape: *o.layout.shape(), dtype });
+        let kernel = Library::from(conv);
+        kernel.cuda(&operands, &kernel.result(&shaped).unwrap(), target).unwrap()
+    }
+
+    fn kernel(&self, lying: Lying, kind: ConvKind, dtype: DType) -> (Conv, [Described; 2]) {
         let [a, b, _] = self.of_kind(kind);
         let sizes = match kind {
             ConvKind::Forward => [0; 2],
@@ -138,15 +154,7 @@ impl Case {
                 if innermost { innermost_layout(&shape).unwrap() } else { Layout::contiguous(shape) };
             Described { layout, dtype, align: 16 }
         });
-        let target = Target { innermost: lying.result, ..Target::new(16, 90, precision) };
-        match tile {
-            Some(tile) => conv.cuda_with(&operands, target, tile).unwrap(),
-            None => {
-                let shaped = operands.map(|o| Shaped { shape: *o.layout.shape(), dtype });
-                let kernel = Library::from(conv);
-                kernel.cuda(&operands, &kernel.result(&shaped).unwrap(), target).unwrap()
-            }
-        }
+        (conv, operands)
     }
 }
 
@@ -200,9 +208,20 @@ impl Read<'_> {
     }
 }
 
+/// How sums of a tile are told to a mark: how many filters and places there are, and places of an image; whether places are rows; whether channels are
+/// innermost.
+struct Finishes {
+    counts: [usize; 2],
+    places: usize,
+    by_places: bool,
+    innermost: bool,
+}
+
 /// What lies in a device's memory, by element; sums of parts lie apart, in f32.
 struct Memory {
     size: usize,
+    /// What a mark counts, of the plan.
+    matrix: [usize; 2],
     arrays: HashMap<Pointer, Vec<f64>>,
     parts: HashMap<usize, Vec<f64>>,
 }
@@ -321,7 +340,8 @@ impl Memory {
         let apart = |tap: usize| [(tap % wide * apart_x) as isize, (tap / wide * apart_y) as isize];
         let mut sum = vec![0.0; bm * bn];
         if kind.contains("gather") {
-            let to = launch.pointers().find(|p| p.0 == 0).map(|p| (p.1, p.2)).unwrap();
+            let to = launch.pointers().find(|p| p.0 == 0).map(|p| (p.1, p.2));
+            let by_places = kind.ends_with("_f32") && bm < 128;
             for turn in 0..tiles_m * tiles_n {
                 let (tile_n, tile_m) = (turn / tiles_m, turn % tiles_m);
                 sum.fill(0.0);
@@ -334,6 +354,14 @@ impl Memory {
                         sum[i * bn + j] += a[i].iter().zip(&b[j]).map(|(a, b)| a * b).sum::<f64>();
                     }
                 }
+                if vector == 0 {
+                    let finishes = Finishes { counts: [m, n], places, by_places, innermost: of_place > 1 };
+                    let of_tile =
+                        |filter: usize, place: usize| sum[(filter - tile_m * bm) * bn + place - tile_n * bn];
+                    self.finished(finishes, [tile_m * bm, tile_n * bn], [bm, bn], of_tile);
+                    continue;
+                }
+                let to = to.unwrap();
                 for (i, j) in (0..bm).flat_map(|i| (0..bn).map(move |j| (i, j))) {
                     let (row, place) = (tile_m * bm + i, tile_n * bn + j);
                     if row >= m || place >= n {
@@ -385,6 +413,46 @@ impl Memory {
                 let slot = if together > 0 { block } else { block + tile };
                 assert!(self.parts.insert(slot, sum.clone()).is_none());
                 turn = end;
+            }
+        }
+    }
+
+    /// What is told to a mark, lane by lane (`finish` of `kernels/conv_wgmma.cu`): each element is written where an epilogue's program has it.
+    fn finished(
+        &mut self,
+        Finishes { counts: [m, n], places, by_places, innermost }: Finishes,
+        [filter, place]: [usize; 2],
+        [filters, of_tile]: [usize; 2],
+        value: impl Fn(usize, usize) -> f64,
+    ) {
+        let (size, across) = (self.size, 128 / self.size);
+        let turned = innermost != by_places;
+        let (first, all) = match by_places {
+            true => ([place, filter], [of_tile, filters]),
+            false => ([filter, place], [filters, of_tile]),
+        };
+        let units = 32 / size;
+        let slices = |rows: usize, columns: usize| {
+            (0..rows).step_by(16).flat_map(move |r| (0..columns).step_by(across).map(move |c| (r, c)))
+        };
+        for ((r, c), lane) in slices(all[0], all[1]).flat_map(|at| (0..32).map(move |lane| (at, lane))) {
+            let (row, column) = (first[0] + r, first[1] + c);
+            let unit = if turned { lane % 4 } else { lane % units };
+            let line = if turned { lane / 4 % size + lane / (4 * size) * 16 } else { lane / units };
+            let (begin, along) = if turned { (column, row) } else { (row, column) };
+            let (rows, most) = if innermost { (n, m) } else { (m, n) };
+            let at = along + unit * 4;
+            if at >= most {
+                continue;
+            }
+            let (image, own) = if innermost { (0, at) } else { (at / places, at % places) };
+            for line in (0..16 / size).map(|i| begin + line + i * size).filter(|&line| line < rows) {
+                for e in 0..4 {
+                    assert!(at + e < most && own + e < self.matrix[1], "fours are whole");
+                    let (filter, place) = if innermost { (at + e, line) } else { (line, at + e) };
+                    let position = (image * self.matrix[0] + line) * self.matrix[1] + own + e;
+                    self.write((Pointer::Output(0), 0), position as isize, value(filter, place));
+                }
             }
         }
     }
@@ -524,6 +592,12 @@ fn check_lying(
     tile: Option<&str>,
 ) -> KernelPlan {
     let plan = case.plan_lying(lying, kind, dtype, precision, tile);
+    carried_out(&plan, case, lying, kind, dtype);
+    plan
+}
+
+/// Carries a plan out and compares its result, or what an epilogue is told.
+fn carried_out(plan: &KernelPlan, case: Case, lying: Lying, kind: ConvKind, dtype: DType) {
     let shapes = case.of_kind(kind);
     let [a, b, out] = shapes.map(|shape| shape.iter().product::<usize>());
     let (a, b) = (numbers(a, 1), numbers(b, 2));
@@ -541,12 +615,11 @@ fn check_lying(
         (Pointer::Output(0), vec![f64::NAN; out]),
         (Pointer::Workspace, vec![f64::NAN; plan.workspace.div_ceil(size)]),
     ]);
-    let mut memory = Memory { size, arrays, parts: HashMap::new() };
-    memory.run(&plan);
+    let mut memory = Memory { size, matrix: plan.matrix, arrays, parts: HashMap::new() };
+    memory.run(plan);
     let far = memory.arrays[&Pointer::Output(0)].iter().zip(&expected).map(|(a, b)| (a - b).abs());
     // Not `fold(max)`: a NaN has to fail.
-    assert!(far.clone().all(|d| d < 1e-9), "{case:?} {lying:?} {kind:?} {dtype} {tile:?}");
-    plan
+    assert!(far.clone().all(|d| d < 1e-9), "{case:?} {lying:?} {kind:?} {dtype}");
 }
 
 /// The stages that a block takes, of all tiles': from one on, up to another.
@@ -614,7 +687,7 @@ fn every_tile_computes_it() {
     for tile in ["256x128", "128x128", "64x128"] {
         check(case, ConvKind::Weight, DType::F32, Precision::High, Some(tile));
     }
-    for tile in ["128x256", "64x256", "32x256"] {
+    for tile in ["128x128", "64x192", "32x256"] {
         check(case, ConvKind::Forward, DType::F32, Precision::Highest, Some(tile));
     }
     for tile in ["128x256", "64x288", "64x128", "32x288", "32x96"] {
@@ -712,6 +785,51 @@ fn channels_may_be_innermost() {
         }
     }
     assert!(met[0] > 80 && met[1] > 10, "{met:?}");
+}
+
+#[test]
+fn an_epilogue_is_told_every_element_once() {
+    let more = [
+        case(3, 64, [9, 10], 40, [3, 3]),
+        case(2, 24, [6, 6], 200, [3, 3]),
+        Case { padding: [0, 0], ..case(3, 32, [10, 8], 64, [3, 3]) },
+        Case { padding: [0, 0], ..case(4, 1, [14, 14], 32, [3, 3]) },
+        Case { stride: [2, 2], ..case(3, 64, [9, 12], 72, [3, 3]) },
+        Case { padding: [0, 0], ..case(4, 64, [4, 6], 48, [1, 1]) },
+    ];
+    let mut met = [0; 4];
+    for case in CASES.into_iter().chain(more) {
+        for (kind, dtype, precision) in KINDS.into_iter().flat_map(|kind| {
+            let (exact, rounded) = (Precision::Highest, Precision::High);
+            [(DType::BF16, exact), (DType::F16, exact), (DType::F32, rounded), (DType::F32, exact)]
+                .map(|(dtype, precision)| (kind, dtype, precision))
+        }) {
+            for innermost in [false, true] {
+                let [a, b, result] = case.of_kind(kind);
+                let is_aligned = (result[1] * dtype.size()).is_multiple_of(16);
+                if innermost && (kind == ConvKind::Weight || !is_aligned || result[2] * result[3] == 1) {
+                    continue;
+                }
+                let lying = Lying { operands: [false; 2], result: innermost };
+                let epilogue = Some(Epilogue { stores: false });
+                let target = Target { innermost, epilogue, ..Target::new(16, 90, precision) };
+                let plan = case.planned(lying, kind, dtype, target);
+                let shaped = [a, b].map(|dims| Shaped { shape: Shape::from(dims), dtype });
+                let kernel = Library::from(case.kernel(lying, kind, dtype).0);
+                let takes = kernel.takes_epilogue(&shaped, Some(90), innermost);
+                // What the scheduler was told, and what comes of it.
+                assert_eq!(takes, plan.matrix != [0, 0], "{case:?} {kind:?} {dtype} {innermost}");
+                assert!(!kernel.takes_epilogue(&shaped, None, innermost));
+                let last = plan.launches.last().unwrap().kernel;
+                assert!(!takes || last.ptx().contains("mg.epilogue"));
+                if takes && last.name.starts_with("conv_gather") {
+                    carried_out(&plan, case, lying, kind, dtype);
+                    met[usize::from(innermost) + 2 * usize::from(kind == ConvKind::Input)] += 1;
+                }
+            }
+        }
+    }
+    assert!(met.iter().all(|&n| n > 8), "{met:?}");
 }
 
 #[test]

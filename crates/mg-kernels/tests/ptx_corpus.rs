@@ -347,6 +347,8 @@ const SPILLS: &[(&str, &str, Spilled)] = &[
     ("12.4", "attention_forward_f16_w128", [8, 16]),
     ("12.0", "attention_forward_bf16_w128", [8, 16]),
     ("12.0", "attention_forward_f16_w128", [8, 16]),
+    ("12.4", "conv_gather_f32_w128x128", [12, 16]),
+    ("12.0", "conv_gather_f32_w128x128", [16, 28]),
     ("12.0", "conv_weight_f32_w128x128", [60, 92]),
     ("12.0", "conv_weight_f32_w64x128", [24, 52]),
     ("12.0", "conv_weight_f32_w64x256", [36, 44]),

@@ -173,3 +173,64 @@ def test_a_kernel_that_does_not_fit_is_told_with_the_axes_that_there_are(axes):
     text = rf"a kernel of \[{', '.join('9' * axes)}\] does not fit an input of \[{', '.join('4' * axes)}\] with its padding"
     with pytest.raises(ValueError, match=text):
         layer(mg.ones(1, 2, *[4] * axes))
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f16", "bf16"])
+def test_work_behind_a_convolution_changes_no_bit(device, dtype):
+    # Images, channels, lines, columns, filters, side of the kernel, step, padding: whole and broken tiles, planes that are fours and that are not.
+    cases = [
+        (2, 16, 9, 12, 24, 3, 1, 1), (3, 8, 7, 7, 40, 3, 1, 1), (2, 64, 12, 12, 136, 3, 1, 1), (5, 32, 10, 10, 64, 3, 1, 0), (3, 64, 8, 8, 96, 1, 1, 0), (2, 40, 14, 14, 72, 3, 2, 1),
+        (2, 3, 20, 24, 64, 7, 2, 3), (4, 1, 14, 14, 32, 3, 1, 0), (1, 16, 12, 12, 20, 5, 1, 2),
+    ]
+    mg.manual_seed(0)
+    for n, c, high, wide, o, side, stride, padding in cases:
+        x, w, point = mg.randn(n, c, high, wide), mg.randn(o, c, side, side), mg.eye(o).reshape(o, o, 1, 1)
+        shape = F.conv2d(x, w, stride=stride, padding=padding).shape
+        bias, scale, beside = mg.randn(o, 1, 1), mg.randn(o, 1, 1), mg.randn(*shape)
+        beside.view(-1)[:3] = mg.tensor([float("inf"), float("nan"), -0.0])
+        x, w, point, bias, beside = (t.to(dtype).to(device) for t in (x, w, point, bias, beside))
+        scale = scale.to(device)
+
+        def by_itself(t):
+            return mg.tensor(t.float().tolist(), device=device).to(dtype)
+
+        works = {
+            "bias": lambda y, bias=bias: F.relu(y + bias),
+            "norm": lambda y, scale=scale, bias=bias, beside=beside: F.relu(((y.float() - bias.float()) * scale).to(y.dtype) + beside),
+            "both": lambda y, bias=bias: (y + bias).sigmoid() * y,
+        }
+        for name, work in works.items():
+            y = by_itself(F.conv2d(x, w, stride=stride, padding=padding))
+            wanted = work(y).float().tolist()
+            got = work(F.conv2d(x, w, stride=stride, padding=padding)).float()
+            wanted = mg.tensor(wanted, device=device)
+            assert mg.equal(got.isnan(), wanted.isnan()) and mg.equal(got.nan_to_num(), wanted.nan_to_num()), (name, dtype, w.shape)
+            # Products of matrices are added up in another order where channels are innermost.
+            if name == "norm" or side == 1:
+                continue
+            # A layer of one element reads it, for which channels may be innermost.
+            inner = F.conv2d(work(F.conv2d(x, w, stride=stride, padding=padding)), point).float()
+            assert mg.equal(inner, wanted), (name, dtype, w.shape)
+
+
+def test_gradients_of_what_is_behind_a_convolution(device):
+    mg.manual_seed(0)
+    sizes = [(3, 16, 3, 1, 1), (16, 32, 3, 1, 1), (32, 32, 1, 1, 0), (32, 24, 3, 2, 1)]
+    x = mg.randn(4, 3, 12, 12)
+    weights = [mg.randn(o, c, side, side) / (c * side * side) ** 0.5 for c, o, side, _, _ in sizes]
+    biases = [mg.randn(o) / 10 for _, o, *_ in sizes]
+
+    def gradients(x, weights, biases):
+        leaves = [t.clone().requires_grad_() for t in (x, *weights, *biases)]
+        h = leaves[0]
+        for w, b, (*_, stride, padding) in zip(leaves[1:], leaves[1 + len(sizes) :], sizes, strict=False):
+            h = F.relu(F.conv2d(h, w, b, stride=stride, padding=padding))
+        h.square().mean().backward()
+        return [h.detach(), *(t.grad for t in leaves)]
+
+    here = gradients(x.double(), [w.double() for w in weights], [b.double() for b in biases])
+    there = gradients(x.to(device), [w.to(device) for w in weights], [b.to(device) for b in biases])
+    again = gradients(x.to(device), [w.to(device) for w in weights], [b.to(device) for b in biases])
+    for got, same, want in zip(there, again, here, strict=True):
+        assert mg.equal(got, same)
+        assert ((got.cpu().double() - want).norm() / want.norm()).item() < 2e-6

@@ -1,7 +1,7 @@
 //! What the children do: each prints what it meets.
 
 use mg_autograd::{Tensor, jit};
-use mg_device::{Device, Error, ErrorKind};
+use mg_device::{DType, Device, Error, ErrorKind};
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
@@ -22,6 +22,7 @@ fn child() {
         Ok("fork") => fork(),
         Ok("code") => code(),
         Ok("sums") => sums(),
+        Ok("behind") => behind(),
         _ => {}
     }
 }
@@ -56,6 +57,34 @@ fn code() {
     for bytes in [&whole[..], &whole[..127], &whole[..40], b"", b"// PTX"] {
         println!("of {} bytes: {:?}", bytes.len(), gpu.load_code(bytes, "k").map(|kernel| kernel.is_some()));
     }
+}
+
+/// What is done behind a convolution, planned and launched.
+fn behind() {
+    let conv = |x: &Tensor, w: &Tensor, step: usize| {
+        let padding = [w.shape()[2] / 2];
+        x.conv2d(w, None, &[step], (&padding).into(), &[1], 1)
+    };
+    let on = |shape: &[usize]| {
+        let t = Tensor::from_vec(vec![1f32; shape.iter().product()], shape).unwrap();
+        t.to(gpu()).unwrap().to_dtype(mg_device::DType::BF16).realize().unwrap().clone()
+    };
+    let (x, odd, w, point) =
+        (on(&[4, 16, 16, 16]), on(&[4, 16, 7, 7]), on(&[32, 16, 3, 3]), on(&[32, 32, 1, 1]));
+    let (bias, beside) = (on(&[1, 32, 1, 1]), on(&[4, 32, 16, 16]));
+    let hidden = |x: &Tensor| (conv(x, &w, 1) + &bias).relu();
+    let result = match std::env::var("BEHIND").as_deref() {
+        Ok("planes") => hidden(&x),
+        Ok("innermost") => conv(&hidden(&x), &point, 1),
+        Ok("both") => (conv(&hidden(&x), &point, 1) + &beside).relu(),
+        Ok("odd") => hidden(&odd),
+        Ok("apart") => conv(&(conv(&x, &w, 1) + &beside).relu(), &point, 1),
+        _ => conv(&x, &w, 2).relu(),
+    };
+    let told = result.explain().unwrap();
+    let launches: Vec<String> = told.launches.iter().map(|launch| launch.operations.join(" ")).collect();
+    result.realize().unwrap();
+    println!("planned: {}", launches.join(" | "));
 }
 
 /// Adds two tensors.
@@ -151,7 +180,7 @@ fn sums() {
         Tensor::realize_all(tensors.iter().copied()).unwrap();
     };
     let on_gpu = |dims: &[usize], dtype: DType| {
-        let tensor = Tensor::zeros(dims).unwrap().to(gpu()).unwrap().to(dtype).unwrap();
+        let tensor = Tensor::zeros(dims, dtype).unwrap().to(gpu()).unwrap();
         tensor.realize().unwrap();
         tensor
     };

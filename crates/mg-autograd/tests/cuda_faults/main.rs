@@ -263,6 +263,28 @@ fn copies_between_devices_leave_no_events_behind() {
     );
 }
 
+/// What is done behind a convolution is part of its launch where all elements are told to the mark as they lie.
+#[test]
+fn work_behind_a_convolution_is_part_of_its_launch() {
+    let Some(stub) = Stub::new("behind") else { return };
+    // Of all launches: before it are six casts, and copies of what does not lie as the copy engine takes it.
+    let cases = [
+        ("planes", "planned: conv add relu\n", 10),
+        ("innermost", "planned: conv channels innermost add relu | conv\n", 11),
+        // An operand as large as the result is read sooner by a program.
+        ("both", "planned: conv channels innermost add relu | conv | add relu\n", 12),
+        // Fours of places would be of two images.
+        ("odd", "planned: conv | add relu\n", 11),
+        // The operand lies in planes, the result does not.
+        ("apart", "planned: conv channels innermost | add relu | conv\n", 12),
+        ("steps", "planned: conv relu\n", 10),
+    ];
+    for (name, planned, launches) in cases {
+        let text = stub.run("behind", &[("BEHIND", name), ("STUB_LAUNCHES", "1")]);
+        contains(&text, &[planned, &format!("launches {launches}\n")]);
+    }
+}
+
 #[test]
 fn a_forked_child_is_told() {
     let Some(stub) = Stub::new("fork") else { return };

@@ -8,7 +8,7 @@
      STUB_LATE    (no code) what streams are asked for is done when something waits for it; of the stream of that number, counted
                   from 1, as soon as what it has to wait for itself is done
    STUB_VERSION is the driver's version, STUB_DEVICES the number of devices, STUB_MEMORY the bytes that they have
-   together. With STUB_COUNTS it says at the end what was not given back. */
+   together. With STUB_COUNTS it says at the end what was not given back, with STUB_LAUNCHES how many kernels were launched. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -29,11 +29,12 @@ static int launched;
 static U lost(void) { return launched ? code("STUB_LOST") : 0; }
 #define ALIVE if (lost()) return lost()
 
-static size_t used, freed, blocks, events, graphs, gated, texts, alone;
+static size_t used, freed, blocks, events, graphs, gated, texts, alone, launches;
 __attribute__((destructor)) static void tell(void) {
     if (getenv("STUB_COUNTS"))
         printf("at the end: blocks %zu, events %zu, graphs %zu; freed %zu times; gated texts %zu, alone %zu; launches behind the gate %zu\n",
             blocks, events, graphs, freed, texts, alone, gated);
+    if (getenv("STUB_LAUNCHES")) printf("launches %zu\n", launches);
 }
 
 U cuDriverGetVersion(int *v) { *v = (int)number("STUB_VERSION", 12080); return 0; }
@@ -188,6 +189,7 @@ U cuFuncSetAttribute(H f, U a, int v) { return 0; }
 U cuLaunchKernel(H f, U a, U b, U c, U d, U e, U g, U h, H s, H *p, H *x) {
     ALIVE;
     launched = 1;
+    launches++;
     gated += f == (H)15;
     return code("STUB_LAUNCH");
 }

@@ -113,7 +113,10 @@ fn is_reached(graph: &Graph, base: usize, path: &Path) -> bool {
 
 /// Whether all elements of a value are read where they are, for a value of the same shape.
 fn is_same(graph: &Graph, base: usize, path: &Path, of: usize) -> bool {
-    path.is_empty() && graph.nodes[base].shape == graph.nodes[of].shape
+    let whole = Layout::contiguous(graph.nodes[base].shape);
+    // A view may show what it is taken of.
+    let shows_it = || graph.follow(whole, path).is_ok_and(|seen| seen == whole);
+    graph.nodes[base].shape == graph.nodes[of].shape && (path.is_empty() || shows_it())
 }
 
 /// What tests of programs on the CPU have to find out: values that lie so though no kernel asks for it.

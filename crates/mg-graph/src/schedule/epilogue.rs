@@ -1,12 +1,12 @@
-//! Elementwise work that kernels do before they store their results: matrix products.
+//! Elementwise work that kernels do before they store their results: matrix products, and convolutions on CUDA.
 
 use super::Graph;
 use super::group::{
-    Embed, Group, Groups, Member, Space, Split, dense_strides, kind_of, read_strides, squeeze,
+    Embed, Group, Groups, Member, Space, Split, dense_strides, kind_of, lies, read_strides, squeeze,
 };
 use crate::kernel::Kernel;
 use crate::op::Op;
-use mg_device::{DType, Layout};
+use mg_device::{DType, Layout, Result};
 use mg_kernels::ReduceKind;
 use mg_kernels::library::{Library, Shaped};
 use smallvec::SmallVec;
@@ -16,16 +16,33 @@ const DEEP: u64 = 2048;
 /// Operands as large as the result of which an epilogue's warps, each of which waits for its own, become slower than a program
 /// of its own over what the product has stored.
 const MANY: usize = 2;
+/// Elements from which more operands than that are read sooner by a program of its own, however few operations there are (an optimiser's
+/// step behind the gradient of a weight).
+const SEVERAL: usize = 1 << 20;
 
 /// Elements from which on work that reads or writes more than the result's own elements is sooner done by itself, of halves.
 const LARGE: usize = 1 << 24;
 
 /// The kernel that a node is, if it takes an epilogue.
-fn taking<'a>(graph: &'a Graph, node: usize) -> Option<&'a Library> {
-    match &graph.nodes[node].op {
-        Op::Kernel(Kernel::Library(kernel)) => Some(kernel).filter(|kernel| kernel.takes_epilogue()),
-        Op::Kernel(_) | Op::Source(_) | Op::Map(_) | Op::Reduce(..) | Op::View(_) => None,
-    }
+fn taking<'a>(graph: &'a Graph, node: usize) -> Result<Option<&'a Library>> {
+    let Op::Kernel(Kernel::Library(kernel)) = &graph.nodes[node].op else { return Ok(None) };
+    let capability = graph.nodes[node].device.compute_capability()?.map(|(major, minor)| major * 10 + minor);
+    let takes = kernel.takes_epilogue(&operands(graph, node), capability, graph.innermost[node]);
+    Ok(Some(kernel).filter(|_| takes))
+}
+
+/// Shapes and dtypes of what a kernel reads.
+fn operands(graph: &Graph, node: usize) -> SmallVec<[Shaped; 4]> {
+    let shaped = |&i: &usize| Shaped { shape: graph.nodes[i].shape, dtype: graph.nodes[i].dtype };
+    graph.sources[node].iter().map(shaped).collect()
+}
+
+/// Whether values of the product's shape that a group reads lie as the product does: of others, each element would be another line of memory.
+fn lie_alike(graph: &Graph, product: usize, group: &Group) -> bool {
+    let is_alike = |&i: &usize| {
+        graph.nodes[i].shape != graph.nodes[product].shape || graph.innermost[i] == graph.innermost[product]
+    };
+    graph.nodes[product].device.is_cpu() || group.inputs.iter().all(is_alike)
 }
 
 /// Whether kernels have a place for this reduction over a product's rows beside elementwise work: one of floats that they add up in f32.
@@ -44,23 +61,27 @@ fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group, stores: 
     let is_own = |i: usize| i == product || group.members.iter().any(|m| m.node == i);
     let is_whole = |i: usize| graph.nodes[i].shape.numel() >= elements && !graph.argument[i];
     let whole = group.inputs.iter().filter(|&&i| !is_own(i) && is_whole(i));
-    let shaped = |&i: &usize| Shaped { shape: graph.nodes[i].shape, dtype: graph.nodes[i].dtype };
-    let operands: SmallVec<[Shaped; 4]> = graph.sources[product].iter().map(shaped).collect();
-    let each = kernel.flops(&operands).unwrap_or(0) / elements.max(1) as u64;
+    let each = kernel.flops(&operands(graph, product)).unwrap_or(0) / elements.max(1) as u64;
     let whole = whole.count();
     // Their products are done so soon that tensor cores wait for what is read and written beside.
     let waits = graph.nodes[product].dtype.size() == 2 && elements >= LARGE && whole + stores > 1;
-    !waits && (each < DEEP || whole < MANY)
+    let are_many = elements >= SEVERAL && whole > MANY;
+    whole <= kernel.most_read_behind() && !waits && !are_many && (each < DEEP || whole < MANY)
 }
 
 impl Groups {
     /// Gives kernels that take them the elementwise groups that read their results in place.
-    pub(super) fn attach_epilogues(&mut self, graph: &Graph) {
+    ///
+    /// # Errors
+    ///
+    /// What asking a device for its capability fails with.
+    pub(super) fn attach_epilogues(&mut self, graph: &Graph) -> Result<()> {
         for id in 0..self.list.len() {
             let Some(kernel) = self.list[id].as_ref().filter(|g| g.is_kernel) else { continue };
             let product = kernel.members[0].node;
-            let Some(library) = taking(graph, product) else { continue };
+            let Some(library) = taking(graph, product)? else { continue };
             let space = squeeze(&graph.nodes[product].shape);
+            let own = lies(graph, product);
             // A processor's panels are of the product's own space.
             let on_cuda = graph.nodes[product].device.is_cuda();
             let size: usize = space.iter().product();
@@ -72,9 +93,10 @@ impl Groups {
                 else {
                     continue;
                 };
+                let is_plain = |node: usize| !graph.innermost[product] && !graph.innermost[node];
                 let in_place = |m: &Member| {
                     m.embed == Embed::Same
-                        && !graph.innermost[m.node]
+                        && (is_plain(m.node) || group.space == space && lies(graph, m.node) == own)
                         && m.reads.iter().filter(|(i, _)| *i == product).all(|(i, path)| {
                             let dense = Layout::contiguous(graph.nodes[*i].shape);
                             read_strides(graph, dense, path, m.embed, Split::None, group.space.len())
@@ -106,8 +128,11 @@ impl Groups {
                 };
                 let maps = group.members.iter().filter(|m| !reduces(m)).count();
                 let stores = maps + usize::from(readers.len() > 1);
-                let pays = fits && pays(graph, library, product, group, stores);
-                if pays && !self.waits_by_another(reader, id) {
+                let pays =
+                    fits && lie_alike(graph, product, group) && pays(graph, library, product, group, stores);
+                // What nobody else reads is waited for by nobody else.
+                let is_shared = self.is_read_beside(product, reader);
+                if pays && !(is_shared && self.waits_by_another(reader, id)) {
                     let reader = if whole { reader } else { self.without_sums(graph, reader) };
                     let epilogue = self.list[reader].take();
                     if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {
@@ -124,9 +149,10 @@ impl Groups {
                 }
             }
         }
+        Ok(())
     }
 
-    /// Gives each reduction of a group to a group of its own; answers with the group of the rest.
+    /// Gives the reductions of a group to groups of their own; answers with the group of the rest.
     fn without_sums(&mut self, graph: &Graph, id: usize) -> usize {
         let Some(group) = self.list[id].take_if(|g| g.split != Split::None) else { return id };
         self.reads_no_more(&group.inputs, id);
@@ -137,13 +163,16 @@ impl Groups {
             let new = self.add(graph, map.node);
             rest = Some(match rest {
                 // What was one group with more is one without.
-                Some(rest) if self.try_join(graph, rest, new) => rest,
+                Some(rest) if self.try_rejoin(graph, rest, new) => rest,
                 Some(rest) => rest,
                 None => new,
             });
         }
+        let mut before: Option<usize> = None;
         for sum in sums {
-            self.add(graph, sum.node);
+            let new = self.add(graph, sum.node);
+            // Of what is read once for several.
+            before = before.filter(|&before| self.try_rejoin(graph, before, new)).or(Some(new));
         }
         rest.unwrap_or(id)
     }

@@ -262,7 +262,7 @@ pub(crate) fn embed_strides(
 }
 
 /// The dimensions of a value, without those of size 1, in the order in which it lies in the memory that it has in this plan.
-fn lies(graph: &Graph, node: usize) -> SmallVec<[usize; 8]> {
+pub(super) fn lies(graph: &Graph, node: usize) -> SmallVec<[usize; 8]> {
     let shape = &graph.nodes[node].shape;
     let mut order: SmallVec<[usize; 8]> = (0..squeeze(shape).len()).collect();
     if graph.innermost[node] && shape[1] > 1 {
@@ -354,7 +354,7 @@ pub(crate) fn form(graph: &mut Graph) -> Result<Groups> {
             groups.try_optional(graph, i);
         }
     }
-    groups.attach_epilogues(graph);
+    groups.attach_epilogues(graph)?;
     Ok(groups)
 }
 
@@ -439,9 +439,15 @@ impl Groups {
     /// Makes one group of `a` and `b` if one program can compute both.
     pub(super) fn try_join(&mut self, graph: &Graph, a: usize, b: usize) -> bool {
         let Some(joined) = self.joined(graph, a, b) else { return false };
-        if self.waits_by_another(a, b) || self.waits_by_another(b, a) {
-            return false;
-        }
+        !self.waits_by_another(a, b) && !self.waits_by_another(b, a) && self.join(a, b, joined)
+    }
+
+    /// The same of two that were parts of one, so that neither waits for the other.
+    pub(super) fn try_rejoin(&mut self, graph: &Graph, a: usize, b: usize) -> bool {
+        self.joined(graph, a, b).is_some_and(|joined| self.join(a, b, joined))
+    }
+
+    fn join(&mut self, a: usize, b: usize, joined: Group) -> bool {
         let (Some(of_a), Some(of_b)) = (self.list[a].take(), self.list[b].take()) else { return false };
         for member in &joined.members {
             self.of[member.node] = Some(a);

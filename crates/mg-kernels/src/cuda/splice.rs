@@ -1,4 +1,4 @@
-//! Epilogues of matrix products: a program's instructions, spliced into the text of a prebuilt kernel at its marks.
+//! Epilogues of matrix products and convolutions: a program's instructions, spliced into the text of a prebuilt kernel at its marks.
 //!
 //! A mark is a comment that names the registers of four neighbouring elements of the product, the matrix of the batch, the
 //! row and the first column; or of such fours of several rows, one after the other, and before them how far these rows are apart.
@@ -11,7 +11,7 @@ use super::library::Prebuilt;
 use super::params::{Field, Params};
 use super::ptx::{self, Kind, Op, imm, imm64, ins, op2, op3, reg, special};
 use super::values::round;
-use crate::frame::{Form, Frame, Free, internal};
+use crate::frame::{Form, Frame, Free, Walked, internal};
 use crate::program::{Build, Class, Inst, Over, Program, ReduceKind, Val};
 use mg_device::{DType, Result};
 use std::fmt::Write;
@@ -105,6 +105,8 @@ struct Stage {
     operands: Vec<usize>,
     /// Values that are these, by value.
     product: Vec<bool>,
+    /// Operands that are the same for all rows of a mark, as a bias is: they are read once for all.
+    of_columns: Vec<bool>,
 }
 
 impl Stage {
@@ -127,7 +129,13 @@ impl Stage {
             return None;
         }
         let whole = columns.is_multiple_of(WIDTH) && frame.column_dims.last().is_none_or(|n| n % WIDTH == 0);
-        Some(Stage { width: if whole { WIDTH } else { 1 }, operands: operands.to_vec(), product })
+        let line = frame.column_dims.last().copied().unwrap_or(1);
+        let of_columns = |input: &Walked| {
+            let along = input.column.split_last().map_or(&[][..], |(_, others)| others);
+            whole && columns.is_multiple_of(line) && along.iter().all(|&stride| stride == 0)
+        };
+        let of_columns = frame.inputs.iter().map(of_columns).collect();
+        Some(Stage { width: if whole { WIDTH } else { 1 }, operands: operands.to_vec(), product, of_columns })
     }
 
     /// Whether an operand is read element by element.
@@ -173,10 +181,11 @@ pub(crate) fn splice(
     body.params.name = Some(entry);
     let mark = Mark::read(&mut body, shape, [rows, columns]);
     body.uniforms()?;
-    let reads = frame.inputs.iter().enumerate().filter(|(i, input)| stage.reads(*i, input.class)).count();
+    let reads = frame.inputs.iter().enumerate().filter(|(i, input)| stage.reads(*i, input.class));
+    let (once, each): (Vec<_>, Vec<_>) = reads.partition(|(i, _)| stage.of_columns[*i]);
     // Elements by themselves have an address and a condition each, for which there are no registers besides.
-    let ahead = if stage.width == WIDTH { AHEAD } else { 1 };
-    let at_once = (ahead / reads.max(1)).clamp(1, shape.rows);
+    let ahead = if stage.width == WIDTH { AHEAD.saturating_sub(once.len()) } else { 1 };
+    let at_once = (ahead / each.len().max(1)).clamp(1, shape.rows);
     for first in (0..shape.rows).step_by(at_once) {
         let of = first..shape.rows.min(first + at_once);
         let runs = mark.runs(&mut body, &stage, of.clone());
@@ -355,8 +364,15 @@ fn elements(body: &mut Body, stage: &Stage, elements: &[Op], runs: &[Run], sum: 
     let is_read = |i: usize| stage.reads(i, frame.inputs[i].class);
     let bases = (0..frame.inputs.len()).map(|i| is_read(i).then(|| body.origin(i))).collect();
     let at = RowAt { index: imm(0), p: None, bases };
-    let needed: Vec<bool> = stage.product.iter().map(|is| !is).collect();
+    let once = |inst| matches!(inst, Inst::Input(i) if stage.of_columns[usize::from(i)]);
+    let each = |v: usize| !stage.product[v] && !once(program.values[v].inst);
+    let needed: Vec<bool> = (0..program.values.len()).map(each).collect();
     body.load_full(&needed, std::slice::from_ref(&at), runs)?;
+    let needed: Vec<bool> = (0..needed.len()).map(|v| !stage.product[v] && !needed[v]).collect();
+    body.load_full(&needed, std::slice::from_ref(&at), &runs[..1])?;
+    for v in (0..needed.len()).filter(|&v| needed[v]) {
+        body.full[v] = body.full[v].repeat(runs.len());
+    }
     for v in 0..program.values.len() {
         if stage.product[v] {
             let dtype = program.values[v].dtype;
@@ -491,6 +507,9 @@ mod tests {
         let bias = staged(&program(8, 12, [0, 1]), 8, 12).unwrap();
         assert_eq!((bias.width, &bias.product[..]), (4, &[true, false, false][..]));
         assert!(!bias.reads(0, Class::Full) && bias.reads(1, Class::Full) && !bias.reads(1, Class::Row));
+        assert_eq!(bias.of_columns, [false, true]);
+        let beside = staged(&program(8, 12, [1, 8]), 8, 12).unwrap();
+        assert_eq!((beside.width, &beside.of_columns[..]), (4, &[false, false][..]));
         assert_eq!(staged(&program(8, 10, [0, 1]), 8, 10).unwrap().width, 1);
     }
 

@@ -362,9 +362,16 @@ pub trait Kernel: Copy {
         Innermost::default()
     }
 
-    /// Whether elementwise work that follows may be done before the result is stored.
-    fn takes_epilogue(&self) -> bool {
+    /// Whether elementwise work that follows may be done before the result is stored: on a CUDA device of this capability, or on the CPU where there is none. Of
+    /// a result whose axis 1 is innermost in memory the work goes through elements in that order.
+    fn takes_epilogue(&self, _operands: &[Shaped], _capability: Option<u32>, _innermost: bool) -> bool {
         false
+    }
+
+    /// Of operands as large as the result, so many may be read by elementwise work that is done before the store on a CUDA device: with more it is done sooner by a
+    /// program of its own.
+    fn most_read_behind(&self) -> usize {
+        usize::MAX
     }
 
     /// What several such kernels have in common that wait for nothing of each other and may be one launch on a CUDA device; `None`
@@ -558,8 +565,13 @@ macro_rules! library {
             }
 
             /// See [`Kernel::takes_epilogue`].
-            pub fn takes_epilogue(&self) -> bool {
-                match self { $(Library::$Name(k) => k.takes_epilogue()),* }
+            pub fn takes_epilogue(&self, operands: &[Shaped], capability: Option<u32>, innermost: bool) -> bool {
+                match self { $(Library::$Name(k) => k.takes_epilogue(operands, capability, innermost)),* }
+            }
+
+            /// See [`Kernel::most_read_behind`].
+            pub fn most_read_behind(&self) -> usize {
+                match self { $(Library::$Name(k) => k.most_read_behind()),* }
             }
 
             /// See [`Kernel::alike`]; those of unlike kinds never are.

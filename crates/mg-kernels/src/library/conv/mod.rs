@@ -352,6 +352,21 @@ impl Kernel for Conv {
         }
     }
 
+    fn takes_epilogue(&self, operands: &[Shaped], capability: Option<u32>, innermost: bool) -> bool {
+        match (capability, self.geometry(operands)) {
+            (Some(capability), Ok(g)) => {
+                cuda::takes_epilogue(self.kind, &g, operands[0].dtype, capability, innermost)
+            }
+            // On processors a tile is done panel by panel of channels, of which the result is no panel.
+            (Some(_) | None, _) => false,
+        }
+    }
+
+    fn most_read_behind(&self) -> usize {
+        // Measured: residuals and gates of ResNet-50 and VGG take longer so.
+        0
+    }
+
     fn checks(&self) -> Checks {
         Checks::Nothing
     }

@@ -109,8 +109,8 @@ impl Kernel for MatMul {
         true
     }
 
-    fn takes_epilogue(&self) -> bool {
-        true
+    fn takes_epilogue(&self, _: &[Shaped], _: Option<u32>, innermost: bool) -> bool {
+        !innermost
     }
 
     fn alike(&self, operands: &[Described], result: &Shaped, target: Target) -> Option<[usize; 2]> {

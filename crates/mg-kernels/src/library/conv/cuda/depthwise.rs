@@ -1,6 +1,6 @@
 //! Launches of `kernels/conv_depthwise.cu`: convolutions of which each filter sees one channel, over planes.
 
-use super::super::ConvKind;
+use super::super::{ConvKind, Geometry};
 use super::Problem;
 use crate::cuda::library::args::conv_depthwise::Depthwise;
 use crate::cuda::library::args::index::Divisor;
@@ -132,9 +132,13 @@ impl Tiling {
     }
 }
 
+/// Whether these kernels take the only channel that there is, of images in planes.
+pub(super) fn takes_one_channel(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> bool {
+    g.groups == 1 && planes(kind, g, dtype, capability).is_some()
+}
+
 /// The planes of a convolution that this kernel takes.
-fn planes(problem: &Problem) -> Option<Planes> {
-    let &Problem { kind, g, dtype, innermost, target, .. } = problem;
+fn planes(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> Option<Planes> {
     let size = match dtype {
         DType::F32 => 4,
         DType::F16 | DType::BF16 => 2,
@@ -143,14 +147,7 @@ fn planes(problem: &Problem) -> Option<Planes> {
     let flat = g.input[0] == 1 && g.kernel[0] == 1 && g.padding[0] == 0 && g.dilation == [1; 3];
     let [[side, wide], [step, across]] = [[g.kernel[1], g.kernel[2]], [g.stride[1], g.stride[2]]];
     let known = matches!((side, step), (3 | 5, 1 | 2) | (7, 1)) && (side, step) == (wide, across);
-    if target.capability < 80
-        || g.groups == 1
-        || g.c != 1
-        || innermost != [false; 2]
-        || target.innermost
-        || !flat
-        || !known
-    {
+    if capability < 80 || g.c != 1 || !flat || !known {
         return None;
     }
     let [x, y] = [g.input, g.output].map(|n| [n[1], n[2]]);
@@ -169,8 +166,10 @@ fn planes(problem: &Problem) -> Option<Planes> {
 
 /// `None` where these kernels do not take it.
 pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
-    let &Problem { kind, g, dtype, .. } = problem;
-    let Some(planes) = planes(problem) else { return Ok(None) };
+    let &Problem { kind, g, dtype, innermost, target, .. } = problem;
+    let in_planes = innermost == [false; 2] && !target.innermost;
+    let planes = planes(kind, g, dtype, target.capability).filter(|_| in_planes);
+    let Some(planes) = planes else { return Ok(None) };
     let channels = g.groups * if kind == ConvKind::Input { g.c } else { g.o };
     let is_weight = planes.way == Way::Weight;
     let count = if is_weight { channels } else { g.batch * channels };

@@ -70,7 +70,8 @@ pub(super) fn plan(
 
 /// What a convolution takes and leaves with channels innermost.
 pub(super) fn innermost(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> Innermost {
-    if !hopper::takes_innermost(kind, g, dtype, capability) {
+    let in_planes = depthwise::takes_one_channel(kind, g, dtype, capability);
+    if in_planes || !hopper::takes_innermost(kind, g, dtype, capability) {
         return Innermost::default();
     }
     // Places whose channels are multiples of 16 bytes.
@@ -80,9 +81,23 @@ pub(super) fn innermost(kind: ConvKind, g: &Geometry, dtype: DType, capability: 
         ConvKind::Input => (g.o, None, Some(g.c)),
         ConvKind::Weight => (g.c, Some(g.o), None),
     };
-    // Threads that multiply store no channels side by side: of few filters they are the better ones.
-    let stored = |channels: usize| aligned(channels) && (dtype != DType::F32 || channels > hopper::FEW);
-    Innermost { operands: [aligned(first), second.is_some_and(aligned)], result: result.is_some_and(stored) }
+    Innermost { operands: [aligned(first), second.is_some_and(aligned)], result: result.is_some_and(aligned) }
+}
+
+/// Whether the last launch has a mark for elementwise work, wherever operands lie, in all cases but those that are seen from addresses and precision alone.
+pub(super) fn takes_epilogue(
+    kind: ConvKind,
+    g: &Geometry,
+    dtype: DType,
+    capability: u32,
+    innermost: bool,
+) -> bool {
+    let in_planes = depthwise::takes_one_channel(kind, g, dtype, capability);
+    if kind == ConvKind::Weight || in_planes || !matches!(dtype, DType::F16 | DType::BF16 | DType::F32) {
+        return false;
+    }
+    pointwise::takes_epilogue(g, dtype, capability, innermost)
+        || hopper::takes_epilogue(kind, g, dtype, capability, innermost)
 }
 
 /// The plan of operands that are copied first, so that places are neighbours and not channels, as those kernels have it that take everything; the result is
@@ -105,7 +120,7 @@ fn in_planes(problem: &Problem, operands: &[Described]) -> Result<KernelPlan> {
         plan.beside(copying, &[(Pointer::Input(i as u8), 0)], places[i]);
         planes[i] = Described { layout: dense, dtype, align: 16 };
     }
-    let inner = Target { innermost: false, ..target };
+    let inner = Target { innermost: false, epilogue: None, ..target };
     if !target.innermost {
         plan.then(self::plan(kind, g, &planes, inner, tile)?, &places, (Pointer::Output(0), 0));
         return Ok(plan);

@@ -1,24 +1,34 @@
 //! Convolutions with windows of one element, one by one: products of matrices.
 
-use super::super::ConvKind;
+use super::super::{ConvKind, Geometry};
 use super::Problem;
 use crate::cuda::library::{KernelPlan, Pointer};
 use crate::library::matmul::{Problem as Product, cuda as matmul};
 use mg_device::{DType, Layout, Result, Shape};
 
+/// Whether it is a product.
+fn is_product(g: &Geometry, capability: u32) -> bool {
+    let one = |numbers: [usize; 3]| numbers == [1; 3];
+    one(g.kernel) && one(g.stride) && g.padding == [0; 3] && g.groups == 1 && capability >= 80
+}
+
+/// Whether places that are not aligned are for the copy engine to gather: lines of them are moved apart before a product, and have to be stored one by one.
+fn is_gathered(g: &Geometry, dtype: DType, capability: u32) -> bool {
+    let aligned = (g.outputs() * dtype.size()).is_multiple_of(16);
+    !aligned && capability == 90 && matches!(dtype, DType::F16 | DType::BF16)
+}
+
+/// Whether it is a product wherever operands lie, as those take elementwise work.
+pub(super) fn takes_epilogue(g: &Geometry, dtype: DType, capability: u32, innermost: bool) -> bool {
+    is_product(g, capability) && (innermost || !is_gathered(g, dtype, capability))
+}
+
 /// `None` where it is no product, or a slower one.
 pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     let &Problem { kind, g, dtype, align, innermost, target, .. } = problem;
-    let one = |numbers: [usize; 3]| numbers == [1; 3];
     let places = g.outputs();
-    if !one(g.kernel) || !one(g.stride) || g.padding != [0; 3] || g.groups != 1 || target.capability < 80 {
-        return Ok(None);
-    }
     let in_planes = innermost == [false; 2] && !target.innermost;
-    // Lines of places that are not aligned are moved apart before a product, and have to be stored one by one.
-    let gathered = target.capability == 90 && matches!(dtype, DType::F16 | DType::BF16);
-    let aligned = (places * dtype.size()).is_multiple_of(16);
-    if in_planes && gathered && !aligned {
+    if !is_product(g, target.capability) || in_planes && is_gathered(g, dtype, target.capability) {
         return Ok(None);
     }
     // Images of so many channels, seen as rows of channels by columns of places, or the other way round.
@@ -60,7 +70,9 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     product.precision = target.precision;
     product.align = operands.map(|operand| align[operand]);
     product.align_out = target.align;
-    let mut plan = KernelPlan::default();
+    product.epilogue = target.epilogue;
+    let [rows, columns, _] = product.sizes();
+    let mut plan = KernelPlan { matrix: [rows, columns], ..KernelPlan::default() };
     plan.then(
         matmul::plan(&product)?,
         &operands.map(|operand| (Pointer::Input(operand as u8), 0)),

@@ -31,11 +31,13 @@ enum By {
     Held,
     /// Tensor cores too, f32 by thirds (`kernels/thirds.cuh`), of which there are so many stages besides.
     Thirds(usize),
+    /// So too, and places are the instruction's rows, so that filters may be few.
+    Places(usize),
     /// Threads, in f32 throughout (`kernels/conv_simt.cu`).
     Threads,
 }
 
-/// A tile: rows, columns, stages. `kernels/variants.txt` has the same.
+/// A tile: filters, places (of the gradient by the weight: channels of taps), stages. `kernels/variants.txt` has the same.
 #[derive(Clone, Copy)]
 struct Tile {
     m: usize,
@@ -56,6 +58,10 @@ const fn thirds(m: usize, n: usize, stages: usize) -> Tile {
     Tile { m, n, stages, by: By::Thirds(stages) }
 }
 
+const fn places(m: usize, n: usize, stages: usize) -> Tile {
+    Tile { m, n, stages, by: By::Places(stages) }
+}
+
 const fn threads(n: usize, stages: usize) -> Tile {
     Tile { m: 32, n, stages, by: By::Threads }
 }
@@ -71,7 +77,7 @@ impl Tile {
         let multiplied = match self.by {
             By::TensorCores | By::Held => area / 32.0,
             // Six products of half the time, at six tenths of the speed that tensor cores have.
-            By::Thirds(_) => area / 6.5,
+            By::Thirds(_) | By::Places(_) => area / 6.5,
             // Narrow tiles read more of shared memory for a multiplication.
             By::Threads => (area / 4.0).max((256 * self.m + 32 * self.n * 8) as f64 / 32.0 * 1.25),
         };
@@ -81,13 +87,16 @@ impl Tile {
     /// Dynamic shared memory of a block: stages from a multiple of 1024 on, two barriers for each, where sums are turned into rows, and
     /// stages of thirds.
     fn shared(self, is_gathered: bool) -> usize {
-        let (ready, slices) = match self.by {
-            By::TensorCores | By::Held => (0, 8 * 2048),
-            By::Thirds(ready) => (ready, 8 * 2048),
-            By::Threads => (0, 0),
+        // Of thirds, stages and lines of each.
+        let ((ready, lines), slices) = match self.by {
+            By::TensorCores | By::Held => ((0, 0), 8 * 2048),
+            By::Thirds(ready) => ((ready, self.n), 8 * 2048),
+            // Four warps have 64 places.
+            By::Places(ready) => ((ready, self.m), self.n / 16 * 2048),
+            By::Threads => ((0, 0), 0),
         };
         let stages = self.stages * (128 * (self.m + self.n) + 16);
-        1024 + stages + ready * (3 * 64 * self.n + 16) + if is_gathered { slices } else { 0 }
+        1024 + stages + ready * (3 * 64 * lines + 16) + if is_gathered { slices } else { 0 }
     }
 
     fn name(self) -> String {
@@ -243,9 +252,6 @@ fn backward(g: &Geometry) -> Vec<Gathered> {
     all
 }
 
-/// Filters that threads multiply as fast as tensor cores do, of which half a tile's rows would be nothing.
-pub(super) const FEW: usize = 32;
-
 /// Whether it is for these kernels, or for products of matrices, wherever channels lie.
 pub(super) fn takes_innermost(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> bool {
     let elements = match dtype {
@@ -257,6 +263,29 @@ pub(super) fn takes_innermost(kind: ConvKind, g: &Geometry, dtype: DType, capabi
     let laid = Laid { elements, name: "", batch: g.batch };
     let windows = seen(kind, g);
     laid.fill(&windows, kind, g) && takes(kind, g, &windows, capability)
+}
+
+/// Whether one launch computes all of the result and has a mark for elementwise work, which names four neighbours.
+pub(super) fn takes_epilogue(
+    kind: ConvKind,
+    g: &Geometry,
+    dtype: DType,
+    capability: u32,
+    innermost: bool,
+) -> bool {
+    let windows = seen(kind, g);
+    let channels = if kind == ConvKind::Input { g.c } else { g.o };
+    let places: usize = windows.iter().take(1).flat_map(|window| window.places).product();
+    let fours = match innermost {
+        true => (channels * dtype.size()).is_multiple_of(16),
+        false => places.is_multiple_of(4),
+    };
+    fours && is_whole(&windows) && takes_innermost(kind, g, dtype, capability)
+}
+
+/// Whether one launch computes all of the result.
+fn is_whole(windows: &[Gathered]) -> bool {
+    matches!(windows, [window] if window.is_whole())
 }
 
 /// The windows that a convolution multiplies.

@@ -294,7 +294,7 @@ impl Laid {
         // How sums lie.
         let of = match tile.by {
             By::TensorCores => self.name,
-            By::Held | By::Thirds(_) | By::Threads => problem.dtype.name(),
+            By::Held | By::Thirds(_) | By::Places(_) | By::Threads => problem.dtype.name(),
         };
         let name = format!("conv_add_{of}");
         plan.launches.push(launch("conv", &name, threads.div_ceil(256), &args)?);

@@ -2,11 +2,13 @@
 
 use super::super::super::{ConvKind, Geometry};
 use super::super::Problem;
-use super::{Gathered, Images, Laid, MULTIPROCESSORS, TENSOR_CORES, Tile, chosen, padded, thirds, threads};
+use super::{Gathered, Images, Laid, MULTIPROCESSORS, TENSOR_CORES, Tile, chosen, padded, places, thirds};
 use crate::cuda::library::args::conv_tiles::Conv;
 use crate::cuda::library::args::index::Divisor;
 use crate::cuda::library::args::{self, OUTPUT};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, launch};
+use crate::library::Target;
+use crate::library::matmul::Epilogue;
 use mg_device::Result;
 use mg_device::cuda::Moved;
 
@@ -15,9 +17,7 @@ const MOST_RESTS: usize = 16;
 /// Cycles to store a tile of 128 by 256.
 const STORE: f64 = 2600.0;
 /// In f32.
-const F32: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4), threads(256, 6)];
-/// Of which channels of the result are innermost.
-const F32_INNERMOST: &[Tile] = &[thirds(128, 128, 3), thirds(64, 256, 2), thirds(64, 128, 4)];
+const F32: &[Tile] = &[thirds(128, 128, 3), places(64, 192, 4), places(32, 256, 4)];
 
 /// The weight as rows of what is added up.
 #[derive(Clone, Copy)]
@@ -108,13 +108,26 @@ impl Laid {
         {
             return self.woven(problem, windows, &filters, &images, plan);
         }
+        let epilogue = target.epilogue.filter(|_| self.is_marked(problem, windows));
+        if epilogue.is_some() {
+            let places = windows[0].places[0] * windows[0].places[1];
+            plan.matrix =
+                if target.innermost { [self.batch * places, rows.count] } else { [rows.count, places] };
+        }
         for window in windows {
             let window = if lines.is_some() { &images.window } else { window };
             let images = Images { window: window.clone(), ..images };
             let out = (Pointer::Output(0), 0);
-            plan.launches.push(self.multiplied(problem, &filters, &images, out, target.align)?);
+            plan.launches.push(self.multiplied(problem, &filters, &images, out, target.align, epilogue)?);
         }
         Ok(true)
+    }
+
+    /// Whether one launch computes all of the result, and fours of neighbours are stored at a time.
+    fn is_marked(&self, problem: &Problem, windows: &[Gathered]) -> bool {
+        let Target { innermost, align, .. } = problem.target;
+        let fours = innermost || windows[0].stored_together(self.size(), align) >= 4;
+        fours && super::is_whole(windows)
     }
 
     /// Elements of a result of so many places.
@@ -181,7 +194,7 @@ impl Laid {
             *first = (place.1 - from.1) / size as u64;
             let window = Gathered { to: [0; 2], to_step: [1; 2], to_size: window.places, ..window.clone() };
             let images = Images { window, ..*images };
-            plan.launches.push(self.multiplied(problem, filters, &images, place, 16)?);
+            plan.launches.push(self.multiplied(problem, filters, &images, place, 16, None)?);
         }
         let args = args::conv_weave::Weave {
             out: OUTPUT,
@@ -199,7 +212,7 @@ impl Laid {
         Ok(true)
     }
 
-    /// The product of filters with the images' windows, to a place of some alignment.
+    /// The product of filters with the images' windows, to a place of some alignment, or to elementwise work.
     fn multiplied(
         &self,
         problem: &Problem,
@@ -207,6 +220,7 @@ impl Laid {
         images: &Images,
         out: (Pointer, u64),
         align: usize,
+        epilogue: Option<Epilogue>,
     ) -> Result<KernelLaunch> {
         let (size, cores, window) = (self.size(), self.on_tensor_cores(), &images.window);
         let (rows, of_image) = (filters.rows.count, window.places[0] * window.places[1]);
@@ -215,11 +229,7 @@ impl Laid {
         let chunks = images.neighbours.div_ceil(self.each());
         let work = Work { rows, places, stages: taps * chunks };
         let innermost = problem.target.innermost;
-        let tiles = match (cores, innermost) {
-            (true, _) => TENSOR_CORES,
-            (false, true) => F32_INNERMOST,
-            (false, false) => F32,
-        };
+        let tiles = if cores { TENSOR_CORES } else { F32 };
         let tile = chosen(problem, tiles, |tile| work.time(tile));
         let weights = Moved::boxes(
             self.elements,
@@ -230,7 +240,7 @@ impl Laid {
         let first = window.first[0] as isize * filters.tap_line + window.first[1] as isize;
         let to_plane = window.to_size[0] * window.to_size[1];
         let args = Conv {
-            out: Some(out),
+            out: Some(out).filter(|_| epilogue.is_none_or(|epilogue| epilogue.stores)),
             m: rows as u32,
             n: places as u32,
             tiles_m: rows.div_ceil(tile.m) as u32,
@@ -241,7 +251,7 @@ impl Laid {
             tap_first: first as i32,
             tap_down: (window.along[0] * filters.tap_line) as i32,
             tap_right: window.along[1] as i32,
-            vector: window.stored_together(size, align) as u32,
+            vector: if epilogue.is_some() { 0 } else { window.stored_together(size, align) as u32 },
             out_first: (window.to[0] * window.to_size[1] + window.to[1]) as u32,
             out_down: (window.to_step[0] * window.to_size[1]) as u32,
             out_right: if window.is_whole() { 0 } else { window.to_step[1] } as u32,
