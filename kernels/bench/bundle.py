@@ -333,26 +333,12 @@ def benches():
     yield f"sort indices i64 1x{1 << 22} few"
 
 
-def tiles():
-    """Small products by every tile and number of parts, for the constants of the model in `matmul.rs`."""
-    for dtype, precision in [("f32", "highest"), ("f32", "high"), ("bf16", "high")]:
-        for tile in TILES + HOPPER:
-            for splits in (1, 2, 4, 8, 16):
-                for batch in (128, 1024, 8192):
-                    for sizes in step(batch):
-                        yield matmul(dtype, precision, *sizes, options=f"tile={tile} splits={splits}")
-                for form in ("kn", "kk", "mn"):
-                    for n in (512, 1024, 2048, 4096):
-                        if splits == 1 or n == 512:
-                            yield matmul(dtype, precision, n, n, n, form, options=f"tile={tile} splits={splits}")
-
-
 def main():
     if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
         sys.exit(__doc__.strip())
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    lines = {"check": list(dict.fromkeys(checks())), "bench": list(benches()), "tiles": list(dict.fromkeys(tiles()))}
+    lines = {"check": list(dict.fromkeys(checks())), "bench": list(benches())}
     command = ["cargo", "run", "--quiet", "-p", "mg-kernels", "--example", "launches"]
     for name, cases in lines.items():
         answer = subprocess.run(command, cwd=ROOT, input="\n".join(cases), text=True, capture_output=True)

@@ -5,7 +5,6 @@
     python3 run.py check --part 2/8  the third of eight parts of the cases, for as many processes side by side
     python3 run.py stuck             a product that waits for ever says what for (of kernels by `cargo xtask ptx --bound`)
     python3 run.py bench OUT         beside PyTorch in one run; writes OUT.json and OUT.md
-    python3 run.py tiles OUT         times of small products by every tile; writes OUT
 """
 
 import datetime
@@ -747,20 +746,6 @@ def bench(path):
         file.write("\n".join(lines) + "\n")
 
 
-def tiles(path):
-    """Times of small products by every tile, in microseconds, for the model in `matmul.rs`."""
-    record = []
-    for case in json.loads((driver.HERE / "tiles.json").read_text()):
-        words = case["case"].split()
-        works, _, _ = bench_matmul(words, case["plan"])
-        (times,) = driver.rounds(works[:1], rounds=3, span=5e-4)
-        launch = case["plan"]["launches"][0]
-        record.append({"case": case["case"], "kernel": launch["kernel"], "blocks": launch["grid"][0], "us": driver.median(times)})
-    with open(path, "w") as file:
-        json.dump(record, file)
-    print(f"{len(record)} cases")
-
-
 def main():
     torch.manual_seed(7)
     match sys.argv[1:]:
@@ -771,8 +756,6 @@ def main():
             sys.exit(stuck())
         case ["bench", path]:
             bench(path)
-        case ["tiles", path]:
-            tiles(path)
         case _:
             sys.exit(__doc__)
 

@@ -10,7 +10,7 @@ use mg_kernels::args::{Args, InputArg};
 use mg_kernels::cuda::library::{KernelPlan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::finding::{Checks, IndexBound};
-use mg_kernels::library::matmul::{Epilogue, Precision};
+use mg_kernels::library::matmul::{Epilogue, Precision, Tiles};
 use mg_kernels::library::{Alike, Described, Shaped, Target, innermost_layout};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -121,10 +121,9 @@ fn described(call: &Call, operands: &[(*const u8, Layout)], aligned: &[usize]) -
 }
 
 /// What a kernel is planned for whose result lies at an address that is a multiple of `align`.
-fn target(gpu: &Gpu, situation: &Situation, align: usize) -> Target {
+pub(crate) fn target(gpu: &Gpu, precision: Precision, align: usize) -> Result<Target> {
     let (major, minor) = gpu.capability();
-    let (capability, precision) = (major * 10 + minor, situation.precision);
-    Target::new(align, capability, precision)
+    Ok(Target { tiles: Tiles::of(gpu)?, ..Target::new(align, major * 10 + minor, precision) })
 }
 
 /// Whether a layout is dense but for its axis 1, which is innermost.
@@ -245,7 +244,8 @@ impl Launch {
     ) -> Result<KernelPlan> {
         let described = described(call, operands, &situation.aligned);
         let (in_place, innermost) = (call.in_place, call.innermost);
-        let target = Target { epilogue, in_place, innermost, ..target(gpu, situation, situation.out()) };
+        let target =
+            Target { epilogue, in_place, innermost, ..target(gpu, situation.precision, situation.out())? };
         let is_dense = described.iter().all(|o| o.layout.is_contiguous());
         if !is_dense && !call.kernel.takes_any_layout() {
             let shaped: SmallVec<[Shaped; 4]> = described.iter().map(Described::shaped).collect();
@@ -308,7 +308,7 @@ impl Launch {
             let mut each = vec![];
             for (((launch, call, _), operands), &align) in placed.iter().zip(&operands).zip(aligned_outs) {
                 let result = Shaped { shape: launch.shape, dtype: launch.dtype };
-                let target = target(gpu, situation, align);
+                let target = target(gpu, situation.precision, align)?;
                 each.push(Alike { kernel: call.kernel, operands, result, target });
             }
             let Some(plan) = kernel.together(&each)? else { return Ok(None) };

@@ -12,9 +12,21 @@ mod code;
 #[allow(dead_code)]
 #[path = "../src/cuda/library/deltas.rs"]
 mod deltas;
+// What only the library asks for.
+#[allow(dead_code)]
+#[path = "../src/cuda/capability.rs"]
+mod capability;
 mod expression;
 mod generate;
+#[allow(dead_code)]
+#[path = "../src/library/matmul/cuda/measured.rs"]
+mod measured;
 mod source;
+mod tiles_files;
+// What only the library asks for.
+#[allow(dead_code)]
+#[path = "../src/library/matmul/cuda/tiles.rs"]
+mod tiles;
 // What only `cargo xtask ptx` asks for.
 #[allow(dead_code)]
 mod variants;
@@ -104,6 +116,7 @@ fn main() -> Result<()> {
     }
     table.push_str("];\n");
     write(&out.join("prebuilt.rs"), table.as_bytes())?;
+    write(&out.join("measured_files.rs"), tiles_files::table(&sources_at.join("tiles"))?.as_bytes())?;
     write(&out.join("arguments.rs"), sources.structs()?.as_bytes())?;
     write(&out.join("constants.rs"), sources.constants().as_bytes())
 }

@@ -374,6 +374,37 @@ def test_products_of_f32_keep_all_bits():
         assert ((got.cpu().double() - want).norm() / want.norm()).item() < 1e-6
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_products_add_up_the_columns_of_what_they_store(dtype):
+    """Biases' gradients: the same elements as without the sum, their sum as f64 has it, twice the same bits."""
+    mg.manual_seed(0)
+    dtype = getattr(mg, dtype)
+    for m, n, k in ((128, 128, 64), (1000, 512, 300), (1, 256, 128), (33, 12, 40), (257, 100, 65), (2048, 1536, 128)):
+        for batch in ((), (3,)):
+            a, b = mg.randn(*batch, m, k, device="cuda", dtype=dtype), mg.randn(*batch, k, n, device="cuda", dtype=dtype)
+            gate = mg.randn(*batch, m, n, device="cuda", dtype=dtype)
+            axes = tuple(range(len(batch) + 1))
+            for turned in (False, True):
+                x = a.transpose(-1, -2).contiguous().transpose(-1, -2) if turned else a
+
+                def both():
+                    stored = mg.where(gate > 0, x @ b, 0.0) * 0.5
+                    sums = stored.sum(axes)
+                    mg.realize(stored, sums)
+                    return stored, sums
+
+                (stored, sums), (again, sums_again) = both(), both()
+                assert (stored == again).all() and (sums == sums_again).all()
+                assert (stored == mg.where(gate > 0, x @ b, 0.0) * 0.5).all()
+                wide = stored.cpu().double()
+                off = (sums.cpu().double() - wide.sum(axes)).abs()
+                room = 1e-6 * wide.abs().sum(axes) + mg.finfo(dtype).eps * wide.sum(axes).abs()
+                assert (off <= room).all()
+    gate[..., 7, 5], gate[..., 8, 6] = float("nan"), float("inf")
+    stored = (x @ b) * gate
+    assert (stored.sum(axes).isnan() == stored.cpu().sum(axes).cuda().isnan()).all()
+
+
 def test_convolutions_of_f32_keep_all_bits():
     mg.manual_seed(0)
     for n, c, size, o, kernel, stride, padding in ((16, 64, 16, 64, 3, 1, 1), (16, 32, 17, 128, 3, 2, 1), (8, 64, 16, 192, 1, 1, 0), (4, 3, 33, 64, 7, 2, 3)):

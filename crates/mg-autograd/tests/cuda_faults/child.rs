@@ -21,6 +21,7 @@ fn child() {
         Ok("two") => two(),
         Ok("fork") => fork(),
         Ok("code") => code(),
+        Ok("sums") => sums(),
         _ => {}
     }
 }
@@ -139,6 +140,34 @@ fn gate() {
     }
     other.assign(&other * 2.0).unwrap();
     Tensor::realize_all([&weight, &other, &picked]).unwrap();
+}
+
+/// Layers with the gradients of their biases: the launches of each.
+fn sums() {
+    let tell = |what: &str, tensors: &[&Tensor]| {
+        let launches = mg_autograd::explain(tensors).unwrap().launches;
+        let last = launches.last().unwrap();
+        println!("{what}: {} launches, the last one {}", launches.len(), last.operations.join(" "));
+        Tensor::realize_all(tensors.iter().copied()).unwrap();
+    };
+    let on_gpu = |dims: &[usize], dtype: DType| {
+        let tensor = Tensor::zeros(dims).unwrap().to(gpu()).unwrap().to(dtype).unwrap();
+        tensor.realize().unwrap();
+        tensor
+    };
+    for (what, dims, dtype) in [
+        ("f32", &[300, 64][..], DType::F32),
+        ("of three axes", &[3, 100, 64], DType::F32),
+        ("rows that are no fours", &[300, 63], DType::F32),
+        ("small halves", &[300, 64], DType::BF16),
+        ("large halves", &[8192, 4096], DType::BF16),
+    ] {
+        let (rows, columns) = (dims[..dims.len() - 1].iter().product(), dims[dims.len() - 1]);
+        let (x, w, gate) = (on_gpu(&[rows, 32], dtype), on_gpu(&[32, columns], dtype), on_gpu(dims, dtype));
+        let flows = &x.matmul(&w).unwrap().view(dims).unwrap() * &gate;
+        let axes: Vec<isize> = (0..dims.len() as isize - 1).collect();
+        tell(what, &[&flows, &flows.sum_dim(&axes, false)]);
+    }
 }
 
 /// A step of which a label may be refused, and its gradient.

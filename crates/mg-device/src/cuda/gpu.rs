@@ -39,6 +39,7 @@ pub struct Gpu {
     pub(crate) pool: Pool<GpuMemory>,
     capability: (u32, u32),
     multiprocessors: u32,
+    clock: u32,
     total: usize,
     scratch: Address,
     slots: *const Slot,
@@ -184,14 +185,14 @@ impl Gpu {
             Err(Error::new("device", ErrorKind::Cuda(text)))
         };
         let (mut handle, mut total, mut context, mut stream) = (0, 0, null_mut(), null_mut());
-        let mut attributes = [0 as c_int; 3];
+        let mut attributes = [0 as c_int; 4];
         // SAFETY: `device.check` has initialised the driver and found the ordinal; each call writes what it is given room
         // for.
         unsafe {
             check("cuDeviceGet", (api.device_get)(&mut handle, device.ordinal() as c_int))?;
             check("cuDeviceTotalMem", (api.device_total)(&mut total, handle))?;
-            // Compute capability, major and minor; multiprocessors.
-            for (value, attribute) in attributes.iter_mut().zip([75, 76, 16]) {
+            // Compute capability, major and minor; multiprocessors; the highest clock.
+            for (value, attribute) in attributes.iter_mut().zip([75, 76, 16, 13]) {
                 check("cuDeviceGetAttribute", (api.device_attribute)(value, attribute, handle))?;
             }
             check("cuDevicePrimaryCtxRetain", (api.primary_retain)(&mut context, handle))?;
@@ -229,6 +230,7 @@ impl Gpu {
             pool: Pool::new(GpuMemory { context, stream }, device),
             capability: (attributes[0] as u32, attributes[1] as u32),
             multiprocessors: attributes[2] as u32,
+            clock: attributes[3] as u32,
             total,
             scratch,
             slots: slots.cast(),
@@ -259,6 +261,11 @@ impl Gpu {
     /// The number of multiprocessors.
     pub fn multiprocessors(&self) -> u32 {
         self.multiprocessors
+    }
+
+    /// The highest clock that the multiprocessors run at, in kHz.
+    pub fn clock(&self) -> u32 {
+        self.clock
     }
 
     /// The device's memory, in bytes.

@@ -1,7 +1,9 @@
 //! Elementwise work that kernels do before they store their results: matrix products.
 
 use super::Graph;
-use super::group::{Embed, Group, Groups, Member, Space, Split, dense_strides, kind_of, read_strides, squeeze};
+use super::group::{
+    Embed, Group, Groups, Member, Space, Split, dense_strides, kind_of, read_strides, squeeze,
+};
 use crate::kernel::Kernel;
 use crate::op::Op;
 use mg_device::{DType, Layout};
@@ -33,8 +35,7 @@ fn takes_sum(graph: &Graph, node: usize) -> bool {
     inner.device.is_cuda() && narrow && kind_of(graph, node) == Some(ReduceKind::Sum)
 }
 
-/// Whether a product does a group's work sooner than a program over what the product has stored; it then stores so many values of its size,
-/// besides a sum over its columns where there is one.
+/// Whether a product does a group's work sooner than a program over what the product has stored; it then stores so many values of its size.
 fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group, stores: usize) -> bool {
     if !graph.nodes[product].device.is_cuda() {
         return true;
@@ -63,10 +64,12 @@ impl Groups {
             // A processor's panels are of the product's own space.
             let on_cuda = graph.nodes[product].device.is_cuda();
             let size: usize = space.iter().product();
-            let fits_in = |other: &Space| *other == space || on_cuda && other.iter().product::<usize>() == size;
+            let fits_in =
+                |other: &Space| *other == space || on_cuda && other.iter().product::<usize>() == size;
             let readers = self.readers[product].clone();
             for &reader in &readers {
-                let Some(group) = self.list[reader].as_ref().filter(|g| !g.is_kernel && fits_in(&g.space)) else {
+                let Some(group) = self.list[reader].as_ref().filter(|g| !g.is_kernel && fits_in(&g.space))
+                else {
                     continue;
                 };
                 let in_place = |m: &Member| {
@@ -101,9 +104,8 @@ impl Groups {
                     }
                     Split::Inner(_) | Split::Both(_) | Split::All => false,
                 };
-                // What has a sum would be read once more for it.
-                let has_sum = whole && group.split != Split::None;
-                let stores = if has_sum { 0 } else { group.members.len() + usize::from(readers.len() > 1) };
+                let maps = group.members.iter().filter(|m| !reduces(m)).count();
+                let stores = maps + usize::from(readers.len() > 1);
                 let pays = fits && pays(graph, library, product, group, stores);
                 if pays && !self.waits_by_another(reader, id) {
                     let reader = if whole { reader } else { self.without_sums(graph, reader) };

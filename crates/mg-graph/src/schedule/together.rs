@@ -4,12 +4,14 @@
 use super::Graph;
 use super::group::Groups;
 use super::memory::{is_wanted, operand};
+use crate::cuda::target;
 use crate::hash::Table;
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{Action, KernelArg, Launch, Loc, Plan};
 use mg_device::cuda::Gpu;
 use mg_device::{Device, Layout};
+use mg_kernels::library::matmul::Precision;
 use mg_kernels::library::{Described, Library, MOST_TOGETHER, Shaped};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -32,12 +34,12 @@ fn alike<O>(
     if !device.is_cuda() {
         return None;
     }
-    let (major, minor) = Gpu::of(device).ok()?.capability();
+    let target = target(Gpu::of(device).ok()?, Precision::Highest, 16).ok()?;
     // Addresses are aligned as nearly all are; where they turn out not to be, the kernels are launched one by one.
     let described = |arg: &KernelArg| Described { layout: arg.layout, dtype: arg.dtype, align: 16 };
     let operands: SmallVec<[Described; 4]> = args.iter().map(described).collect();
     let shared = of.filter(|_| kernel.shares()).collect();
-    Some((device, kernel.alike(&operands, &result, major * 10 + minor)?, shared))
+    Some((device, kernel.alike(&operands, &result, target)?, shared))
 }
 
 fn alike_group(graph: &Graph, groups: &Groups, id: usize) -> Option<Alike<usize>> {

@@ -15,7 +15,7 @@ use super::values::{
 use crate::frame::{Frame, Walked, internal};
 use crate::lane::Lane;
 use crate::math;
-use crate::program::{Class, Inst, Program, Source, Val};
+use crate::program::{Class, Inst, Over, Program, ReduceKind, Source, Val};
 use crate::rows::Row;
 use mg_device::{DType, Result};
 use smallvec::SmallVec;
@@ -512,18 +512,49 @@ impl<'a> Body<'a> {
         Some((0..n).map(|i| op2(Kind::P, "setp.eq.s32", distance, imm(i as i64))).collect())
     }
 
+    /// Whether a value is no number above 0: an element less the greatest of its row, as in a softmax.
+    fn is_never_above_zero(&self, v: Val) -> bool {
+        let value = |v: Val| self.program.values[usize::from(v)];
+        // As it was before it was widened, which keeps what is greater.
+        let narrow = |mut v: Val| {
+            while let Inst::Cast(from) = value(v).inst {
+                let (wide, dtype) = (value(v).dtype, value(from).dtype);
+                if !(wide.is_float() && dtype.is_float() && dtype.size() < wide.size()) {
+                    break;
+                }
+                v = from;
+            }
+            v
+        };
+        let Inst::Map(Row::Sub, [x, greatest, _]) = value(v).inst else { return false };
+        match value(narrow(greatest)).inst {
+            Inst::Reduce(ReduceKind::Max, Over::Inner, of) => narrow(of) == narrow(x),
+            Inst::Input(_)
+            | Inst::Const(_)
+            | Inst::Map(..)
+            | Inst::Cast(_)
+            | Inst::Guard(..)
+            | Inst::Reduce(..) => false,
+        }
+    }
+
     /// The exponentials of a run, if the value is that: where none of them is large, by fewer instructions.
     fn powers(&self, v: usize, u: usize, row: usize) -> Option<Vec<Op>> {
         let Inst::Map(Row::Exp, [a, ..]) = self.program.values[v].inst else { return None };
         let dtype = self.program.values[v].dtype;
         let n = self.vector;
-        if n < 4 || kind_of(dtype) != Kind::F || capability() < AMPERE {
+        let never_large = self.is_never_above_zero(a);
+        if n < 4 && !never_large || kind_of(dtype) != Kind::F || capability() < AMPERE {
             return None;
         }
         let x: Vec<Op> =
             (u * n..(u + 1) * n).map(|e| self.full_operand(a, e, row).ok()).collect::<Option<_>>()?;
-        if x.windows(2).all(|x| x[0] == x[1]) {
+        if n > 1 && x.windows(2).all(|x| x[0] == x[1]) {
             return None;
+        }
+        let fast = |x: Op| round(dtype, math::exp_below(F32(x)).0);
+        if never_large {
+            return Some(x.into_iter().map(fast).collect());
         }
         let largest = x.iter().copied().reduce(|x, y| op2(Kind::F, "max.NaN.f32", x, y))?;
         let bound = F32(largest).lit(math::EXP_BELOW);
@@ -532,7 +563,7 @@ impl<'a> Body<'a> {
         let (far, done) = (label(), label());
         ins!("@!{below} bra L{far}");
         for (&d, &x) in out.iter().zip(&x) {
-            assign(d, round(dtype, math::exp_below(F32(x)).0));
+            assign(d, fast(x));
         }
         ins!("bra L{done}");
         place(far);
@@ -581,10 +612,15 @@ impl<'a> Body<'a> {
                 elements.push(reduction.element(value, self.index_of(reduction, run, i)));
             }
             // A run is there as a whole, or not at all.
-            let sum = reduction.tree(elements).ok_or_else(|| internal("a run of nothing"))?;
+            let sum = reduction.tree_in_order(elements).ok_or_else(|| internal("a run of nothing"))?;
             of_runs.push(reduction.masked(sum, run.p));
         }
-        reduction.tree(of_runs).ok_or_else(|| internal("a row of nothing"))
+        let all = if runs.iter().all(|run| run.p.is_none()) {
+            reduction.tree_in_order(of_runs)
+        } else {
+            reduction.tree(of_runs)
+        };
+        all.ok_or_else(|| internal("a row of nothing"))
     }
 
     /// Where an element of a run is, for index reductions.

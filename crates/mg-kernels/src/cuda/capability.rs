@@ -29,6 +29,11 @@ pub(crate) const fn most_shared(capability: u32) -> u32 {
     shared(capability).saturating_sub(RESERVED)
 }
 
+/// How many blocks that have so much shared memory each a multiprocessor has room for at a time.
+pub(crate) const fn room_for(bytes: u32, capability: u32) -> usize {
+    (shared(capability) / (bytes + RESERVED)) as usize
+}
+
 /// Bytes of shared memory that two blocks of a multiprocessor may each have.
 pub(crate) const fn half_of_shared(capability: u32) -> u32 {
     (shared(capability) / 2).saturating_sub(RESERVED)
@@ -44,6 +49,10 @@ mod tests {
         for (capability, kib) in most {
             assert_eq!(most_shared(capability), kib << 10, "{capability}");
         }
+        assert_eq!(
+            [(98304, 90), (98304, 80), (98304, 86), (0, 75)].map(|(n, c)| room_for(n, c)),
+            [2, 1, 1, 64]
+        );
         assert_eq!([80, 86, 90].map(half_of_shared), [81, 49, 113].map(|kib: u32| kib << 10));
     }
 }

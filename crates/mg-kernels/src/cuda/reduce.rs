@@ -24,6 +24,25 @@ pub(crate) struct Acc {
     pub(crate) index: Option<Op>,
 }
 
+/// How instructions name numbers of a dtype in such registers.
+fn type_of(kind: Kind, dtype: DType) -> &'static str {
+    match kind {
+        Kind::F => "f32",
+        Kind::G => "f64",
+        Kind::D if dtype == DType::U64 => "u64",
+        Kind::D => "s64",
+        Kind::R | Kind::P | Kind::H => "s32",
+    }
+}
+
+/// Joins neighbours, then neighbours of neighbours, until one is left.
+fn pairwise(mut all: Vec<Acc>, join: impl Fn(Acc, Acc) -> Acc) -> Option<Acc> {
+    while all.len() > 1 {
+        all = all.chunks(2).map(|pair| if let [a, b] = pair { join(*a, *b) } else { pair[0] }).collect();
+    }
+    all.pop()
+}
+
 impl Reduction {
     /// Numbers that are left of it for others to join: a value, and where that is.
     pub(crate) fn words(self) -> usize {
@@ -118,13 +137,7 @@ impl Reduction {
     pub(crate) fn join(self, a: Acc, b: Acc) -> Acc {
         let (x, y) = (a.value, b.value);
         let kind = x.0;
-        let t = match kind {
-            Kind::F => "f32",
-            Kind::G => "f64",
-            Kind::D if self.dtype == DType::U64 => "u64",
-            Kind::D => "s64",
-            Kind::R | Kind::P | Kind::H => "s32",
-        };
+        let t = type_of(kind, self.dtype);
         let is_float = matches!(kind, Kind::F | Kind::G);
         let two = |name: &str| op2(kind, &format!("{name}.{t}"), x, y);
         let test = |name: &str, a: Op, b: Op| op2(Kind::P, &format!("setp.{name}.{t}"), a, b);
@@ -181,15 +194,36 @@ impl Reduction {
         }
     }
 
+    /// As [`Reduction::join`], of partial results that both have elements, those of the second behind those of the first: an index is as much as
+    /// it takes to find the value.
+    fn join_following(self, a: Acc, b: Acc) -> Acc {
+        let name = match self.kind {
+            ReduceKind::ArgMax => "gt",
+            ReduceKind::ArgMin => "lt",
+            ReduceKind::Sum | ReduceKind::Prod | ReduceKind::Max | ReduceKind::Min => return self.join(a, b),
+        };
+        let (x, y) = (a.value, b.value);
+        let wins = match type_of(x.0, self.dtype) {
+            // Greater, or a NaN behind a number.
+            t @ ("f32" | "f64") => {
+                let number = op2(Kind::P, &format!("setp.num.{t}"), x, x);
+                op3(Kind::P, &format!("setp.{name}u.and.{t}"), y, x, number)
+            }
+            t => op2(Kind::P, &format!("setp.{name}.{t}"), y, x),
+        };
+        let of = |y: Op, x: Op| select(Pred(wins), y, x);
+        let index = a.index.zip(b.index).map(|(i, j)| of(j, i));
+        Acc { value: of(y, x), index }
+    }
+
     /// Joins neighbours, then neighbours of neighbours, until one is left.
-    pub(crate) fn tree(self, mut all: Vec<Acc>) -> Option<Acc> {
-        while all.len() > 1 {
-            all = all
-                .chunks(2)
-                .map(|pair| if let [a, b] = pair { self.join(*a, *b) } else { pair[0] })
-                .collect();
-        }
-        all.pop()
+    pub(crate) fn tree(self, all: Vec<Acc>) -> Option<Acc> {
+        pairwise(all, |a, b| self.join(a, b))
+    }
+
+    /// As [`Reduction::tree`], of partial results that all have elements, in their order.
+    pub(crate) fn tree_in_order(self, all: Vec<Acc>) -> Option<Acc> {
+        pairwise(all, |a, b| self.join_following(a, b))
     }
 
     /// Joins the partial results of `width` neighbouring threads of a warp (a power of two); all get the result.

@@ -34,7 +34,7 @@ pub mod unblend;
 use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use crate::rows::Algebra;
-use matmul::{Epilogue, Precision};
+use matmul::{Epilogue, Precision, Tiles};
 use mg_device::{DType, Layout, Result, Shape};
 use std::ops::Range;
 
@@ -128,6 +128,8 @@ pub struct Target {
     pub align: usize,
     /// The device's compute capability: 75, 80, 90, ….
     pub capability: u32,
+    /// What tiles of products take on the device.
+    pub tiles: &'static Tiles,
     /// Whether the output is the operand that the kernel [overwrites](Kernel::overwrites), and has its elements.
     pub in_place: bool,
     /// Whether the output's axis 1 is innermost in memory, as a kernel has it that [can](Kernel::innermost).
@@ -139,9 +141,11 @@ pub struct Target {
 }
 
 impl Target {
-    /// A plan for an output whose address is a multiple of `align` bytes, of its own memory, dense, and without an epilogue.
+    /// A plan for an output whose address is a multiple of `align` bytes, of its own memory, dense, and without an epilogue; for no GPU in particular
+    /// of this capability.
     pub fn new(align: usize, capability: u32, precision: Precision) -> Target {
-        Target { align, capability, in_place: false, innermost: false, precision, epilogue: None }
+        let tiles = Tiles::unnamed();
+        Target { align, capability, tiles, in_place: false, innermost: false, precision, epilogue: None }
     }
 }
 
@@ -363,9 +367,9 @@ pub trait Kernel: Copy {
         false
     }
 
-    /// What several such kernels have in common that wait for nothing of each other and may be one launch on a CUDA device of this capability; `None`
+    /// What several such kernels have in common that wait for nothing of each other and may be one launch on a CUDA device; `None`
     /// where this one is better launched by itself.
-    fn alike(&self, _operands: &[Described], _result: &Shaped, _capability: u32) -> Option<[usize; 2]> {
+    fn alike(&self, _operands: &[Described], _result: &Shaped, _target: Target) -> Option<[usize; 2]> {
         None
     }
 
@@ -559,8 +563,8 @@ macro_rules! library {
             }
 
             /// See [`Kernel::alike`]; those of unlike kinds never are.
-            pub fn alike(&self, operands: &[Described], result: &Shaped, capability: u32) -> Option<[usize; 3]> {
-                let [a, b] = match self { $(Library::$Name(k) => k.alike(operands, result, capability)),* }?;
+            pub fn alike(&self, operands: &[Described], result: &Shaped, target: Target) -> Option<[usize; 3]> {
+                let [a, b] = match self { $(Library::$Name(k) => k.alike(operands, result, target)),* }?;
                 Some([self.words()[0] as usize, a, b])
             }
 

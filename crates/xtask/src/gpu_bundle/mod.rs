@@ -13,14 +13,17 @@ const USAGE: &str = "\
 usage: cargo xtask gpu-bundle [--out DIR] [--pack]
 
 Builds test programs, benches, examples and the wheel, and puts them into a folder (target/gpu-bundle unless told otherwise) with a
-script, run.sh, that runs them on a machine with a GPU: `run.sh check`, `bench`, `peers`, `sanitize`, `wheel`, `sustained`, or all of it.
+script, run.sh, that runs them on a machine with a GPU: `run.sh check`, `bench`, `peers`, `sanitize`, `wheel`, `sustained`, `tiles`, or all but
+the last.
 There it needs the driver; Python for the parts `peers` and `wheel`, with those of PyTorch and JAX that are to be compared with.
   --out DIR   where the folder is made
   --pack      also DIR.tar.xz, which must stay below 64 MiB; `python3 -m tarfile -e FILE FOLDER` unpacks it";
 
 /// Packages whose tests run on the device that `MG_DEVICE` names.
 const PACKAGES: [&str; 5] = ["mg-device", "mg-kernels", "mg-graph", "mg-autograd", "mg-nn"];
-const EXAMPLES: [&str; 2] = ["gpu", "mnist"];
+/// With the package that each is of.
+const EXAMPLES: [(&str, &str); 3] =
+    [("micrograd-rs", "gpu"), ("micrograd-rs", "mnist"), ("mg-kernels", "tiles")];
 /// Tests that read the sources or need a compiler.
 const AT_HOME: [&str; 2] = ["mg-kernels-ptx_corpus", "mg-autograd-cuda_faults"];
 /// Tests of Python that read them.
@@ -72,9 +75,9 @@ fn fill(workspace: &Workspace, out: &Path) -> Result<()> {
     let mut benches = workspace.cargo("build --release --benches --package micrograd-rs");
     let benches = built(benches.arg("--message-format=json-render-diagnostics"))?;
     let mut examples = process::command(cargo_program(), &workspace.root);
-    examples.args(["build", "--release", "--package", "micrograd-rs"]);
-    process::run(examples.args(EXAMPLES.iter().flat_map(|name| ["--example", name])))?;
-    let examples = EXAMPLES.map(|name| Program {
+    examples.args(["build", "--release"]);
+    process::run(examples.args(EXAMPLES.iter().flat_map(|(of, name)| ["--package", of, "--example", name])))?;
+    let examples = EXAMPLES.map(|(_, name)| Program {
         name: name.to_owned(),
         path: workspace.target().join("release/examples").join(name),
     });

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Checks and measures on this machine's GPU.
 #
-#     sh run.sh [PART]…       all parts unless some are named; results go to ./results
+#     sh run.sh [PART]…       all parts but tiles unless some are named; results go to ./results
 #
 #   check      the tests of every crate, on the GPU
 #   sustained  100,000 steps of training, after which memory is as it was
 #   wheel      the Python package, installed into ./site, and its tests
 #   sanitize   compute-sanitizer over the examples' checks, where there is one
 #   peers      ours, PyTorch and JAX on the same work; $PEERS_OPTIONS are more for peers/compare.py
+#   tiles      what tiles of products take on this GPU, as a file for kernels/tiles (docs/tiles.md); by name only
 #   bench      criterion, CPU and GPU side by side; $BENCH_FILTER selects groups by a regular expression
 #
 # $SECONDS_EACH (600) is the longest that a part's program may take. The exit status is 0 where nothing failed.
@@ -94,6 +95,14 @@ peers() {
         2> results/peers-errors.txt || fail peers peers-errors.txt
 }
 
+tiles() {
+    driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)
+    commit=$(sed -n 's/.*"commit": *"\([^"]*\)".*/\1/p' source.json)
+    timeout "$longest" ./examples/tiles measure results "${driver:-unknown}" "$(date -u +%F)" "${commit:-unknown}" > results/tiles.txt 2>&1 ||
+        fail tiles tiles.txt
+    tail -n 1 results/tiles.txt
+}
+
 bench() {
     for program in benches/*; do
         name=$(basename "$program")
@@ -110,7 +119,7 @@ card=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 
 gpu=gpu-$(echo "${card:-none}" | tr 'A-Z ' 'a-z-')
 for part in ${*:-check sustained wheel sanitize peers bench}; do
     case $part in
-        check | sustained | wheel | sanitize | peers | bench)
+        check | sustained | wheel | sanitize | peers | tiles | bench)
             began=$(date +%s)
             echo "== $part"
             $part

@@ -11,7 +11,7 @@ use crate::cuda::library::KernelPlan;
 use crate::finding::{Checks, Finding};
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape};
 
-pub use cuda::{Epilogue, Precision, Problem};
+pub use cuda::{Epilogue, Features, Measured, Precision, Problem, Tiles};
 pub(crate) use merged::Merged;
 
 /// `[…, m, k] · […, k, n]` with equal axes before those, however they lie; elementwise work that follows is done before the store.
@@ -76,6 +76,7 @@ fn problem(operands: &[Described], result: &Shaped, target: Target) -> Result<Pr
     };
     let mut problem = Problem::new(result.dtype, &a.layout, &b.layout)?;
     problem.capability = target.capability;
+    problem.tiles = target.tiles;
     problem.precision = target.precision;
     problem.align = [a.align, b.align];
     problem.align_out = target.align;
@@ -112,8 +113,7 @@ impl Kernel for MatMul {
         true
     }
 
-    fn alike(&self, operands: &[Described], result: &Shaped, capability: u32) -> Option<[usize; 2]> {
-        let target = Target::new(16, capability, Precision::Highest);
+    fn alike(&self, operands: &[Described], result: &Shaped, target: Target) -> Option<[usize; 2]> {
         cuda::alike(&problem(operands, result, target).ok()?)
     }
 

@@ -104,7 +104,7 @@ impl Kernel for Sort {
         Some((*self).into())
     }
 
-    fn alike(&self, operands: &[Described], _: &Shaped, _: u32) -> Option<[usize; 2]> {
+    fn alike(&self, operands: &[Described], _: &Shaped, _: Target) -> Option<[usize; 2]> {
         // Elements in order and their positions come of one sort.
         let both = matches!(self.kind, SortKind::Values | SortKind::Indices);
         let is_long = operands.first().is_some_and(cuda::is_long);

@@ -126,6 +126,7 @@ impl Planned<'_> {
         };
         let mut problem = Problem::new(self.s.dtype, a.0, b.0)?;
         problem.capability = self.target.capability;
+        problem.tiles = self.target.tiles;
         problem.precision = self.target.precision;
         problem.align = [of(a.1), of(b.1)];
         problem.align_out = of(out);

@@ -56,6 +56,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     };
     let mut product = Product::new(dtype, &a, &b)?;
     product.capability = target.capability;
+    product.tiles = target.tiles;
     product.precision = target.precision;
     product.align = operands.map(|operand| align[operand]);
     product.align_out = target.align;

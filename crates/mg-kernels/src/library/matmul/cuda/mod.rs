@@ -1,19 +1,25 @@
 //! Matrix products: which kernel, which tile, how many blocks share one.
 //!
-//! Everything is decided from shapes, strides and dtypes alone, by a fixed table of measured tiles: the same product
+//! Everything is decided from shapes, strides, dtypes and the GPU's table of measured tiles: on GPUs of one name the same product
 //! is added up in the same order every time.
 
 mod adding;
+mod measured;
+mod model;
 mod relaid;
 pub(crate) mod scaled;
+mod tables;
 mod tiles;
 mod together;
 
 pub(crate) use adding::adding;
-pub use together::{MOST, alike, together};
+pub use measured::{Measured, Row, known};
+pub use tables::{Features, Tiles};
+pub use tiles::{Kind, Tile};
+pub use together::{MOST, alike, together, together_with};
 
 use super::Merged;
-use crate::cuda::capability::most_shared;
+use crate::cuda::capability::{self, AMPERE};
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::matmul_any::{BARE, BOXES, MAX_BATCH_RANK, VECTOR};
 use crate::cuda::library::many;
@@ -22,9 +28,9 @@ use crate::frame::internal;
 use crate::same_sums;
 use mg_device::cuda::{Elements, Moved};
 use mg_device::{DType, Error, ErrorKind, Float, Layout, MAX_RANK, Result, Shape};
+use model::{Division, Timed};
 use smallvec::{SmallVec, smallvec};
 use std::array::from_fn;
-use tiles::{ANY, Division, F32, HALF, MULTIPROCESSORS, TF32, Tile};
 
 /// How f32 products are computed: `set_float32_matmul_precision` of PyTorch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -59,13 +65,15 @@ pub struct Problem {
     pub epilogue: Option<Epilogue>,
     /// What the address of the result is a multiple of, in bytes.
     pub align_out: usize,
+    /// What tiles take on the device.
+    pub tiles: &'static Tiles,
     merged: Merged,
 }
 
 impl Problem {
     /// The product of `a`, `[.., m, k]`, and `b`, `[.., k, n]`, whose leading axes have equal sizes (an operand that
     /// repeats along one has a stride of 0 there). The result is dense and row-major, `[.., m, n]`. For a device of
-    /// capability 80, addresses aligned to 16 bytes, exact, without an epilogue: set the fields for anything else.
+    /// capability 80, tiles of no GPU in particular, addresses aligned to 16 bytes, exact, without an epilogue: set the fields for anything else.
     ///
     /// # Errors
     ///
@@ -87,6 +95,7 @@ impl Problem {
             align: [16; 2],
             align_out: 16,
             epilogue: None,
+            tiles: Tiles::unnamed(),
             merged: Merged::new(a, b),
         })
     }
@@ -212,8 +221,8 @@ fn plan_by(
     }
     let Some((kernel, tile, division)) = choose(problem, takes, splits)? else { return Ok(None) };
     let (tiles_m, tiles_n) = (m.div_ceil(tile.m), n.div_ceil(tile.n));
-    let splits = division.splits;
-    let blocks = if division.uneven { MULTIPROCESSORS } else { tiles_m * tiles_n * splits * count };
+    let (splits, multiprocessors) = (division.splits, problem.tiles.multiprocessors());
+    let blocks = if division.uneven { multiprocessors } else { tiles_m * tiles_n * splits * count };
     if !fits(blocks) {
         let text = format!("{count} products of {m} by {n}: {blocks} tiles, at most 2^31 - 1 are taken");
         return Err(Error::new("matmul", ErrorKind::Shape(text)));
@@ -221,7 +230,7 @@ fn plan_by(
     let p = arguments(problem, tile, division)?;
     let mut launch = if tile.hopper {
         // Those that the device has room for at a time; each takes tile after tile.
-        KernelLaunch::of("matmul", kernel, blocks.min(MULTIPROCESSORS), &with_maps(problem, tile, p)?)?
+        KernelLaunch::of("matmul", kernel, blocks.min(multiprocessors), &with_maps(problem, tile, p)?)?
     } else {
         KernelLaunch::of("matmul", kernel, blocks, &p)?
     };
@@ -238,13 +247,14 @@ fn choose(
 ) -> Result<Option<(&'static Prebuilt, &'static Tile, Division)>> {
     let Merged { ref batch, m, n, k, .. } = problem.merged;
     let count = batch.numel();
-    let (kind, tiles): (&str, &'static [Tile]) = match (problem.dtype.float(), problem.precision) {
-        (Some(Float::F32), Precision::Highest) => ("f32", F32),
-        (Some(Float::F32), Precision::High) => ("tf32", TF32),
-        (Some(Float::F16), _) => ("f16", HALF),
-        (Some(Float::BF16), _) => ("bf16", HALF),
-        (Some(Float::F64) | None, _) => ("", &[]),
+    let kind = match (problem.dtype.float(), problem.precision) {
+        (Some(Float::F32), Precision::Highest) => Some(Kind::F32),
+        (Some(Float::F32), Precision::High) => Some(Kind::Tf32),
+        (Some(Float::F16), _) => Some(Kind::F16),
+        (Some(Float::BF16), _) => Some(Kind::Bf16),
+        (Some(Float::F64) | None, _) => None,
     };
+    let tiles = kind.map_or(&[][..], |kind| problem.tiles.kind(kind));
     let form = match problem.lines() {
         [Some(Lines::K), Some(Lines::Mn)] => "kn",
         [Some(Lines::K), Some(Lines::K)] => "kk",
@@ -256,40 +266,41 @@ fn choose(
         [Some(Lines::Mn), None] => "mx",
         [None, None] => "any",
     };
-    // Where only one operand is not aligned, tiles without a kernel for that take both as they would such a one.
-    let divide = |tile: &Tile| match splits {
+    let divide = |tile: &Timed| match splits {
         Some(splits) => tile.divided(count, m, n, k, splits),
         None => Some(tile.divide(count, m, n, k)),
     };
-    let mut best: Option<(&'static Tile, &str, Division)> = None;
-    let fits = |tile: &Tile| {
-        let has = if tile.hopper { takes_maps(problem) } else { problem.capability >= 80 };
-        has && tile.shared <= most_shared(problem.capability)
+    // Where only one operand is not aligned, tiles without a kernel for that take both as they would such a one.
+    let has_form = |timed: &Timed| {
+        timed.form == form || timed.form == "any" && form.contains('x') && !timed.tile.forms.contains(&form)
     };
-    for tile in tiles.iter().filter(|tile| fits(tile) && takes(tile.name)) {
-        let form = match form {
-            form if tile.forms.contains(&form) => form,
-            "xn" | "xk" | "kx" | "mx" if tile.forms.contains(&"any") => "any",
-            _ => continue,
-        };
-        let Some(division) = divide(tile) else { continue };
+    let fits = |kind: Kind, tile: &Tile| {
+        kind.runs(tile, problem.capability) && (!tile.hopper || takes_maps(problem))
+    };
+    let mut best: Option<(Kind, &Timed, Division)> = None;
+    for (kind, timed) in kind.into_iter().flat_map(|kind| tiles.iter().map(move |timed| (kind, timed))) {
+        if !has_form(timed) || !takes(timed.tile.name) || !fits(kind, timed.tile) {
+            continue;
+        }
+        let Some(division) = divide(timed) else { continue };
         if best.as_ref().is_none_or(|(_, _, found)| division.time < found.time) {
-            best = Some((tile, form, division));
+            best = Some((kind, timed, division));
         }
     }
-    let (name, tile, division) = match best {
-        Some((tile, form, division)) => (format!("matmul_{kind}_{}_{form}", tile.name), tile, division),
-        None if takes(ANY.name) && (tiles.is_empty() || problem.capability < 80) => {
-            let Some(mut division) = divide(&ANY) else { return Ok(None) };
-            if !matches!(problem.dtype, DType::F32 | DType::F16 | DType::BF16) {
-                division =
-                    Division { splits: 1, k_part: k.next_multiple_of(ANY.k), uneven: false, ..division };
-            }
-            (format!("matmul_{}_any", same_sums(problem.dtype).name()), &ANY, division)
-        }
-        None => return Ok(None),
-    };
-    Ok(Some((find("matmul", &name)?, tile, division)))
+    if let Some((kind, Timed { tile, form, .. }, division)) = best {
+        let name = format!("matmul_{}_{}_{form}", kind.name(), tile.name);
+        return Ok(Some((find("matmul", &name)?, tile, division)));
+    }
+    let any = problem.tiles.first(Kind::Any)?;
+    if !takes(any.tile.name) || kind.is_some() && problem.capability >= AMPERE {
+        return Ok(None);
+    }
+    let Some(mut division) = divide(any) else { return Ok(None) };
+    if !matches!(problem.dtype, DType::F32 | DType::F16 | DType::BF16) {
+        division = Division { splits: 1, k_part: k.next_multiple_of(any.tile.k), uneven: false, ..division };
+    }
+    let name = format!("matmul_{}_any", same_sums(problem.dtype).name());
+    Ok(Some((find("matmul", &name)?, any.tile, division)))
 }
 
 fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<args::matmul::MatMul> {

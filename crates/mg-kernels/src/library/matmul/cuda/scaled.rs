@@ -1,6 +1,6 @@
 //! Products of floats of eight bits: launches of `kernels/scaled_wgmma.cu`.
 
-use super::tiles::{MULTIPROCESSORS, SCALED};
+use super::tiles::Kind;
 use super::{Problem, arguments};
 use crate::cuda::library::args::{self, input};
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, copy, find, many};
@@ -16,7 +16,7 @@ pub(crate) fn plan(
     result: &Shaped,
     target: Target,
 ) -> Result<KernelPlan> {
-    let mut plan = launched(scaled, operands)?;
+    let mut plan = launched(scaled, operands, target)?;
     if target.align < 16 {
         plan = stored_apart(plan, result, target.align)?;
     }
@@ -30,13 +30,13 @@ pub(crate) fn plan(
 }
 
 /// The product of operands that are aligned.
-fn launched(scaled: &Scaled, operands: &[Described]) -> Result<KernelPlan> {
+fn launched(scaled: &Scaled, operands: &[Described], target: Target) -> Result<KernelPlan> {
     let [a, b, scale, _, bias @ ..] = operands else {
         return Err(internal("a scaled product without operands"));
     };
     let problem = Problem::new(a.dtype, &a.layout, &b.layout.transpose(0, 1)?)?;
-    let (tile, [m, n, k]) = (&SCALED, problem.sizes());
-    let division = tile.divide(1, m, n, k);
+    let (timed, [m, n, k]) = (target.tiles.first(Kind::Scaled)?, problem.sizes());
+    let (tile, division) = (timed.tile, timed.divide(1, m, n, k));
     let p = arguments(&problem, tile, division)?;
     let (tiles, shared) = ((p.tiles_m * p.tiles_n) as usize * division.splits, division.splits > 1);
     let operand = |rows: usize, tile_rows: usize| {
@@ -58,7 +58,8 @@ fn launched(scaled: &Scaled, operands: &[Described]) -> Result<KernelPlan> {
         b: Some(((Pointer::Input(1), 0), operand(n, tile.n))),
         out: Some(((Pointer::Output(0), 0), out)),
     };
-    let blocks = if division.uneven { MULTIPROCESSORS } else { tiles.min(MULTIPROCESSORS) };
+    let multiprocessors = timed.multiprocessors;
+    let blocks = if division.uneven { multiprocessors } else { tiles.min(multiprocessors) };
     let kernel = find("scaled_mm", "matmul_scaled_w128x256")?;
     let mut launch = KernelLaunch::of("scaled_mm", kernel, blocks, &args)?;
     launch.shared = tile.shared;

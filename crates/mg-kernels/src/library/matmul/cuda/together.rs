@@ -1,8 +1,9 @@
 //! Several products as one launch: those of one depth that wait for nothing of each other. Each by itself has too few tiles for all multiprocessors, or a
 //! last round of few.
 
-use super::tiles::{Division, MANY, MULTIPROCESSORS, Tile};
-use super::{Lines, Problem, choose, maps, stores_boxes, takes_maps};
+use super::model::{Division, Timed};
+use super::tiles::{Kind, Tile};
+use super::{Lines, Problem, Tiles, choose, maps, stores_boxes, takes_maps};
 use crate::cuda::library::args::{self, Mapped};
 use crate::cuda::library::constants::matmul_many;
 use crate::cuda::library::{KernelLaunch, KernelPlan, Pointer, find};
@@ -14,11 +15,8 @@ use std::array::from_fn;
 pub const MOST: usize = matmul_many::MANY;
 /// From this depth on: what is less deep is over before it was worth waiting for others.
 const DEEP: usize = 1024;
-/// Tiles of 128 by 128, of a product that leaves little of the device without work by itself.
-const LARGE: usize = 4 * MULTIPROCESSORS;
-/// The model's times of products by themselves are of few blocks at a time, those of products together of blocks on all multiprocessors, which are so
-/// much slower (measured: 5.6 and 6.3 µs for a tile of 128 by 128).
-const ALONE: f64 = 1.12;
+/// Tiles of 128 by 128 for each multiprocessor, of a product that leaves little of the device without work by itself.
+const LARGE: usize = 4;
 
 /// What products have in common that may be one launch; `None` where this one is better launched by itself, or there is no kernel.
 pub fn alike(problem: &Problem) -> Option<[usize; 2]> {
@@ -33,8 +31,20 @@ pub fn alike(problem: &Problem) -> Option<[usize; 2]> {
         && stores_boxes(problem)
         && [m, n, k].iter().all(|&size| i32::try_from(size).is_ok())
         && k >= DEEP
-        && (1..=LARGE).contains(&tiles);
+        && (1..=LARGE * problem.tiles.multiprocessors()).contains(&tiles);
     fits.then_some([problem.dtype as usize, k])
+}
+
+/// How much slower the same tile is by the kernel of several products than by that of one.
+fn slower(tiles: &Tiles) -> f64 {
+    let of = |kind: Kind| {
+        let mut all = tiles.kind(kind).iter();
+        all.find(|timed| timed.tile.name == "w128x128" && timed.form == "mn").map(Timed::depth)
+    };
+    match (of(Kind::Many), of(Kind::Bf16)) {
+        (Some(many), Some(one)) => many / one,
+        (Some(_) | None, _) => 1.0,
+    }
 }
 
 /// The launch of products that are [`alike`]. The operands of product `i` are [`Pointer::Input`]`(2 i)` and `(2 i + 1)`, its result is
@@ -44,6 +54,19 @@ pub fn alike(problem: &Problem) -> Option<[usize; 2]> {
 ///
 /// Sizes that no launch can take.
 pub fn together(problems: &[Problem]) -> Result<Option<KernelPlan>> {
+    together_by(problems, None)
+}
+
+/// As [`together`] with a tile of this name ("w128x128"), whatever else would be faster: for measurements.
+///
+/// # Errors
+///
+/// As [`together`].
+pub fn together_with(problems: &[Problem], tile: &str) -> Result<Option<KernelPlan>> {
+    together_by(problems, Some(tile))
+}
+
+fn together_by(problems: &[Problem], wanted: Option<&str>) -> Result<Option<KernelPlan>> {
     let Some(first) = problems.first().filter(|_| (2..=MOST).contains(&problems.len())) else {
         return Ok(None);
     };
@@ -56,21 +79,23 @@ pub fn together(problems: &[Problem]) -> Result<Option<KernelPlan>> {
         let [m, n, _] = problem.sizes();
         [m.div_ceil(tile.m), n.div_ceil(tile.n)]
     };
-    let divided = |tile: &'static Tile| {
+    let divided = |timed: &'static Timed| {
         let tiles: usize =
-            problems.iter().map(|problem| tiles_of(tile, problem).iter().product::<usize>()).sum();
-        let (rounds, division) = tile.together(tiles, k);
-        (tile, tiles, rounds, division)
+            problems.iter().map(|problem| tiles_of(timed.tile, problem).iter().product::<usize>()).sum();
+        let (rounds, division) = timed.together(tiles, k);
+        (timed.tile, tiles, rounds, division)
     };
-    let all = MANY.iter().map(divided);
+    let takes = |timed: &&Timed| wanted.is_none_or(|name| timed.tile.name == name);
+    let all = first.tiles.kind(Kind::Many).iter().filter(takes).map(divided);
     let Some((tile, tiles, rounds, division)) = all.min_by(|a, b| a.3.time.total_cmp(&b.3.time)) else {
         return Ok(None);
     };
+    let multiprocessors = first.tiles.multiprocessors();
     let mut alone = 0.0;
     for problem in problems {
         alone += choose(problem, |_| true, None)?.map_or(f64::INFINITY, |chosen| chosen.2.time);
     }
-    if division.time >= ALONE * alone {
+    if wanted.is_none() && division.time >= slower(first.tiles) * alone {
         return Ok(None);
     }
     let Division { splits, k_part, uneven, .. } = division;
@@ -108,8 +133,8 @@ pub fn together(problems: &[Problem]) -> Result<Option<KernelPlan>> {
         b,
         out,
     };
-    let rest = tiles - rounds * MULTIPROCESSORS;
-    let blocks = if rounds > 0 || uneven { MULTIPROCESSORS } else { MULTIPROCESSORS.min(tiles * splits) };
+    let rest = tiles - rounds * multiprocessors;
+    let blocks = if rounds > 0 || uneven { multiprocessors } else { multiprocessors.min(tiles * splits) };
     let mut launch = KernelLaunch::of("matmul", kernel, blocks, &argument)?;
     launch.shared = tile.shared;
     let workspace = if shared { rest * splits * tile.m * tile.n * 4 } else { 0 };
