@@ -193,7 +193,8 @@ fn sums() {
     ] {
         let (rows, columns) = (dims[..dims.len() - 1].iter().product(), dims[dims.len() - 1]);
         let (x, w, gate) = (on_gpu(&[rows, 32], dtype), on_gpu(&[32, columns], dtype), on_gpu(dims, dtype));
-        let flows = &x.matmul(&w).unwrap().view(dims).unwrap() * &gate;
+        let shape: Vec<isize> = dims.iter().map(|&n| n as isize).collect();
+        let flows = &x.matmul(&w).reshape(&shape).unwrap() * &gate;
         let axes: Vec<isize> = (0..dims.len() as isize - 1).collect();
         tell(what, &[&flows, &flows.sum_dim(&axes, false)]);
     }
