@@ -379,30 +379,31 @@ def test_products_add_up_the_columns_of_what_they_store(dtype):
     """Biases' gradients: the same elements as without the sum, their sum as f64 has it, twice the same bits."""
     mg.manual_seed(0)
     dtype = getattr(mg, dtype)
-    for m, n, k in ((128, 128, 64), (1000, 512, 300), (1, 256, 128), (33, 12, 40), (257, 100, 65), (2048, 1536, 128)):
-        for batch in ((), (3,)):
-            a, b = mg.randn(*batch, m, k, device="cuda", dtype=dtype), mg.randn(*batch, k, n, device="cuda", dtype=dtype)
-            gate = mg.randn(*batch, m, n, device="cuda", dtype=dtype)
-            axes = tuple(range(len(batch) + 1))
-            for turned in (False, True):
-                x = a.transpose(-1, -2).contiguous().transpose(-1, -2) if turned else a
+    # So large that kernels add them up, with edges of tiles.
+    for batch, m, n, k in (((), 8200, 2052, 40), ((), 8449, 2048, 96), ((3,), 2740, 2052, 33)):
+        a, b = mg.randn(*batch, m, k, device="cuda", dtype=dtype), mg.randn(*batch, k, n, device="cuda", dtype=dtype)
+        axes = tuple(range(len(batch) + 1))
+        for turned in (False, True):
+            x = a.transpose(-1, -2).contiguous().transpose(-1, -2) if turned else a
 
-                def both():
-                    stored = mg.where(gate > 0, x @ b, 0.0) * 0.5
-                    sums = stored.sum(axes)
-                    mg.realize(stored, sums)
-                    return stored, sums
+            def both():
+                stored = mg.relu(x @ b) * 0.5
+                sums = stored.sum(axes)
+                mg.realize(stored, sums)
+                return stored, sums
 
-                (stored, sums), (again, sums_again) = both(), both()
-                assert (stored == again).all() and (sums == sums_again).all()
-                assert (stored == mg.where(gate > 0, x @ b, 0.0) * 0.5).all()
-                wide = stored.cpu().double()
-                off = (sums.cpu().double() - wide.sum(axes)).abs()
-                room = 1e-6 * wide.abs().sum(axes) + mg.finfo(dtype).eps * wide.sum(axes).abs()
-                assert (off <= room).all()
-    gate[..., 7, 5], gate[..., 8, 6] = float("nan"), float("inf")
-    stored = (x @ b) * gate
-    assert (stored.sum(axes).isnan() == stored.cpu().sum(axes).cuda().isnan()).all()
+            (stored, sums), (again, sums_again) = both(), both()
+            assert (stored == again).all() and (sums == sums_again).all()
+            assert (stored == mg.relu(x @ b) * 0.5).all()
+            wide = stored.cpu().double()
+            off = (sums.cpu().double() - wide.sum(axes)).abs()
+            room = 1e-6 * wide.abs().sum(axes) + mg.finfo(dtype).eps * wide.sum(axes).abs()
+            assert (off <= room).all()
+    x[..., 7, 5], x[..., 8, 6] = float("nan"), float("inf")
+    stored = mg.relu(x @ b)
+    sums = stored.sum(axes)
+    mg.realize(stored, sums)
+    assert (sums.isnan() == stored.cpu().double().sum(axes).isnan().cuda()).all()
 
 
 def test_convolutions_of_f32_keep_all_bits():

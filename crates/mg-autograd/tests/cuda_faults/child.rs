@@ -184,17 +184,18 @@ fn sums() {
         tensor.realize().unwrap();
         tensor
     };
-    for (what, dims, dtype) in [
-        ("f32", &[300, 64][..], DType::F32),
-        ("of three axes", &[3, 100, 64], DType::F32),
-        ("rows that are no fours", &[300, 63], DType::F32),
-        ("small halves", &[300, 64], DType::BF16),
-        ("large halves", &[8192, 4096], DType::BF16),
+    for (what, dims, dtype, gated) in [
+        ("f32", &[8192, 1024][..], DType::F32, true),
+        ("of three axes", &[8, 1024, 1024], DType::F32, true),
+        ("small", &[300, 64], DType::F32, true),
+        ("halves", &[8192, 2048], DType::BF16, false),
+        ("gated halves", &[8192, 2048], DType::BF16, true),
     ] {
         let (rows, columns) = (dims[..dims.len() - 1].iter().product(), dims[dims.len() - 1]);
-        let (x, w, gate) = (on_gpu(&[rows, 32], dtype), on_gpu(&[32, columns], dtype), on_gpu(dims, dtype));
+        let (x, w) = (on_gpu(&[rows, 32], dtype), on_gpu(&[32, columns], dtype));
         let shape: Vec<isize> = dims.iter().map(|&n| n as isize).collect();
-        let flows = &x.matmul(&w).reshape(&shape).unwrap() * &gate;
+        let product = x.matmul(&w).reshape(&shape).unwrap();
+        let flows = if gated { &product * &on_gpu(dims, dtype) } else { product.relu() };
         let axes: Vec<isize> = (0..dims.len() as isize - 1).collect();
         tell(what, &[&flows, &flows.sum_dim(&axes, false)]);
     }

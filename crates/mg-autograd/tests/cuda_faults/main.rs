@@ -82,17 +82,21 @@ fn a_replayed_plan_overwrites_what_plans_before_it_computed() {
     contains(&stub.run("plans", &[]), &["allocations 1\n"]);
 }
 
-/// A bias's gradient is a sum over what a product has stored behind its gate: the product adds it up itself, but for large halves, which leave both to a
-/// program.
+/// A bias's gradient is a sum over what a product has stored behind its gate: the product adds it up itself where that is much. Of little, the sum is a program
+/// that runs beside others; large halves leave a gate and the sum to a program.
 #[test]
 fn a_product_adds_up_the_columns_of_what_it_stores() {
     let Some(stub) = Stub::new("sums") else { return };
-    let one = "1 launches, the last one matmul mul sum\n";
-    let text = stub.run("sums", &[]);
-    for what in ["f32", "of three axes", "small halves"] {
-        contains(&text, &[&format!("{what}: {one}")]);
-    }
-    contains(&text, &["large halves: 2 launches, the last one mul sum\n"]);
+    contains(
+        &stub.run("sums", &[]),
+        &[
+            "f32: 1 launches, the last one matmul mul sum\n",
+            "of three axes: 1 launches, the last one matmul mul sum\n",
+            "small: 2 launches, the last one sum\n",
+            "halves: 1 launches, the last one matmul relu sum\n",
+            "gated halves: 2 launches, the last one mul sum\n",
+        ],
+    );
 }
 
 /// What depends on labels is written where they are good, and only that waits for them. Its text is assembled beside the others, and in the

@@ -23,6 +23,9 @@ const SEVERAL: usize = 1 << 20;
 /// Elements from which on work that reads or writes more than the result's own elements is sooner done by itself, of halves.
 const LARGE: usize = 1 << 24;
 
+/// Bytes of a result that are not all in the second-level cache when it is read again.
+const FAR: usize = 32 << 20;
+
 /// The kernel that a node is, if it takes an epilogue.
 fn taking<'a>(graph: &'a Graph, node: usize) -> Result<Option<&'a Library>> {
     let Op::Kernel(Kernel::Library(kernel)) = &graph.nodes[node].op else { return Ok(None) };
@@ -45,11 +48,13 @@ fn lie_alike(graph: &Graph, product: usize, group: &Group) -> bool {
     graph.nodes[product].device.is_cpu() || group.inputs.iter().all(is_alike)
 }
 
-/// Whether kernels have a place for this reduction over a product's rows beside elementwise work: one of floats that they add up in f32.
-fn takes_sum(graph: &Graph, node: usize) -> bool {
-    let inner = graph.nodes[node];
+/// Whether a product's kernel is to add up these columns of what it stores: floats, in f32, and so many that reading them again takes longer than
+/// what joins the tiles' sums. That comes behind the product, where a program of its own runs beside what else reads the result.
+fn takes_sum(graph: &Graph, product: usize, node: usize) -> bool {
+    let (inner, product) = (graph.nodes[node], graph.nodes[product]);
     let narrow = matches!(inner.dtype, DType::F32 | DType::F16 | DType::BF16);
-    inner.device.is_cuda() && narrow && kind_of(graph, node) == Some(ReduceKind::Sum)
+    let bytes = product.shape.numel().saturating_mul(product.dtype.size());
+    product.device.is_cuda() && narrow && bytes >= FAR && kind_of(graph, node) == Some(ReduceKind::Sum)
 }
 
 /// Whether a product does a group's work sooner than a program over what the product has stored; it then stores so many values of its size.
@@ -118,7 +123,7 @@ impl Groups {
                         let over_rows =
                             over + 1 == 1 << (group.space.len() - 1) && group.space.last() == space.last();
                         let sum = sums.first().filter(|m| sums.len() == 1 && over_rows && in_place(m));
-                        whole = sum.is_some_and(|m| takes_sum(graph, m.node));
+                        whole = sum.is_some_and(|m| takes_sum(graph, product, m.node));
                         maps.iter().copied().all(in_place)
                             && maps.iter().any(on_product)
                             && !maps.iter().any(on_sums)
