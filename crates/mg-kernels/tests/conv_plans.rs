@@ -816,6 +816,9 @@ fn an_epilogue_is_told_every_element_once() {
                 let plan = case.planned(lying, kind, dtype, target);
                 let shaped = [a, b].map(|dims| Shaped { shape: Shape::from(dims), dtype });
                 let kernel = Library::from(case.kernel(lying, kind, dtype).0);
+                if innermost && !kernel.innermost(&shaped, 90).result {
+                    continue;
+                }
                 let takes = kernel.takes_epilogue(&shaped, Some(90), innermost);
                 // What the scheduler was told, and what comes of it.
                 assert_eq!(takes, plan.matrix != [0, 0], "{case:?} {kind:?} {dtype} {innermost}");
