@@ -107,7 +107,7 @@ def hang(*_, **__): time.sleep(60)
 def fault(*_, **__): raise RuntimeError("internal error, please report it: planted")
 # Several, so that the calls come to one whatever other names there are.
 mg.eye = hang
-for name in ("full", "full_like", "ones", "zeros", "linspace", "logspace", "tril_indices"): setattr(mg, name, fault)
+for name in ("full", "logspace", "tril_indices", "triu_indices", "hann_window", "vander", "cartesian_prod"): setattr(mg, name, fault)
 for name in ("cat", "concat", "stack", "hstack", "vstack", "dstack", "column_stack"): setattr(mg, name, crash)
 for f in (crash, hang, fault): f.__module__ = "micrograd_rs"
 sys.exit(calls.work(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))
