@@ -185,6 +185,7 @@ impl PreparedPlan {
             Pointer::Fault => fault,
         };
         let last = self.plan.launches.len().saturating_sub(1);
+        let behind = self.epilogue.as_ref().zip(after);
         for (i, (step, kernel)) in self.plan.launches.iter().zip(self.kernels()).enumerate() {
             let mut memory = [0u8; library::MAX_ARGS];
             let args = step.bind(&mut memory, address);
@@ -194,8 +195,8 @@ impl PreparedPlan {
             }
             let args = &*args;
             let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
-            let args = match (&self.epilogue, after) {
-                (Some(epilogue), Some(after)) if i == last => {
+            let args = match behind {
+                Some((epilogue, after)) if i == last => {
                     packed.extend_from_slice(args);
                     let guard = |check, size| launch.guard(graph, after.program, check, size);
                     epilogue.pack(gpu, after.args, &guard, workspace, &mut packed)?;
@@ -208,7 +209,7 @@ impl PreparedPlan {
             // told.
             unsafe { gpu.launch(kernel, step.grid, step.block, step.shared, args, launch.origin(graph))? };
         }
-        let (Some(epilogue), Some(after)) = (&self.epilogue, after) else { return Ok(()) };
+        let Some((epilogue, after)) = behind else { return Ok(()) };
         let guard = |check, size| launch.guard(graph, after.program, check, size);
         // SAFETY: as above; the last launch was the epilogue's, with this workspace.
         unsafe { epilogue.go_on(gpu, after.args, launch.origin(graph), &guard, workspace) }

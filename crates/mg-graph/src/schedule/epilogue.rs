@@ -19,10 +19,8 @@ const MANY: usize = 2;
 /// Elements from which more operands than that are read sooner by a program of its own, however few operations there are (an optimiser's
 /// step behind the gradient of a weight).
 const SEVERAL: usize = 1 << 20;
-
 /// Elements from which on work that reads or writes more than the result's own elements is sooner done by itself, of halves.
 const LARGE: usize = 1 << 24;
-
 /// Bytes of a result that are not all in the second-level cache when it is read again.
 const FAR: usize = 32 << 20;
 
@@ -65,9 +63,8 @@ fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group, stores: 
     let elements = graph.nodes[product].shape.numel();
     let is_own = |i: usize| i == product || group.members.iter().any(|m| m.node == i);
     let is_whole = |i: usize| graph.nodes[i].shape.numel() >= elements && !graph.argument[i];
-    let whole = group.inputs.iter().filter(|&&i| !is_own(i) && is_whole(i));
+    let whole = group.inputs.iter().filter(|&&i| !is_own(i) && is_whole(i)).count();
     let each = kernel.flops(&operands(graph, product)).unwrap_or(0) / elements.max(1) as u64;
-    let whole = whole.count();
     // Their products are done so soon that tensor cores wait for what is read and written beside.
     let waits = graph.nodes[product].dtype.size() == 2 && elements >= LARGE && whole + stores > 1;
     let are_many = elements >= SEVERAL && whole > MANY;

@@ -7,7 +7,7 @@ use super::capability::{AMPERE, HOPPER, LEAST, half_of_shared};
 use super::emit::{Emitted, Followup, MOST_SCRATCH, SCRATCH, Target, emit, widest};
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
-use super::splice::{Join, splice};
+use super::splice::{Spliced, splice};
 use crate::args::{Args, InputArg};
 use crate::frame::{Form, Frame, Free};
 use crate::program::{Class, Over, Program, Source};
@@ -208,32 +208,36 @@ impl CudaProgram {
         emitted.pack(gpu, args, guarded, scratch, &mut packed)?;
         // SAFETY: the parameters are those that the text declares; their addresses are the caller's.
         unsafe { gpu.launch(kernel, emitted.grid, [emitted.block, 1, 1], emitted.shared, &packed, origin)? };
-        let (Some(Followup { from, outputs, .. }), Some(program)) = (&emitted.then, &variant.then) else {
-            return Ok(());
-        };
-        let left = from.iter().map(|&from| scratch() + u64::from(from));
+        let (Some(followup), Some(program)) = (&emitted.then, &variant.then) else { return Ok(()) };
         // SAFETY: the partial results lie in the scratch memory, the outputs are the caller's.
-        unsafe { program.run_on(gpu, left, outputs, args, origin, guarded, scratch) }
+        unsafe { program.follow_up(followup, gpu, args, origin, guarded, scratch) }
     }
 
-    /// Runs it on what another program has left at these addresses, of whose outputs it writes some.
-    #[allow(clippy::too_many_arguments)]
-    unsafe fn run_on(
+    /// Runs it, which is a followup's program, on what was left in this memory by a launch with these arguments.
+    unsafe fn follow_up(
         &self,
+        Followup { from, outputs, .. }: &Followup,
         gpu: &Gpu,
-        left: impl Iterator<Item = u64>,
-        outputs: &[u16],
         of: &Args,
         origin: Origin,
         guarded: &dyn Fn(Check, usize) -> Guarded,
-        scratch: &dyn Fn() -> u64,
+        left: &dyn Fn() -> u64,
     ) -> Result<()> {
-        let input = |at: u64| InputArg { ptr: std::ptr::without_provenance(at as usize), base: 0, seed: 0 };
-        let inputs: SmallVec<[InputArg; 4]> = left.map(input).collect();
+        let input = |&from: &u32| InputArg {
+            ptr: std::ptr::without_provenance((left() + u64::from(from)) as usize),
+            base: 0,
+            seed: 0,
+        };
+        let inputs: SmallVec<[InputArg; 4]> = from.iter().map(input).collect();
         let outputs: SmallVec<[*mut u8; 4]> = outputs.iter().map(|&o| of.outputs[usize::from(o)]).collect();
         let args = Args { inputs: &inputs, consts: &[], outputs: &outputs };
         // SAFETY: by this function's contract.
-        unsafe { self.run_in(gpu, &args, origin, guarded, scratch) }
+        unsafe { self.run_in(gpu, &args, origin, guarded, left) }
+    }
+
+    /// Loads its kernel, where it is a followup's program: its operands lie in the scratch memory, as far apart as it asks for.
+    fn load_aligned(&self, gpu: &Gpu) -> Result<()> {
+        self.variant(true)?.kernel.kernel(gpu).map(|_| ())
     }
 }
 
@@ -253,9 +257,7 @@ impl CudaProgram {
             return Ok(());
         }
         let loaded = variant.kernel.kernel(gpu).map(|_| ());
-        // Its operands lie in the scratch memory, as far apart as it asks for.
-        let then =
-            variant.then.as_ref().map_or(Ok(()), |then| then.variant(true)?.kernel.kernel(gpu).map(|_| ()));
+        let then = variant.then.as_ref().map_or(Ok(()), |then| then.load_aligned(gpu));
         loaded.and(then)
     }
 
@@ -337,7 +339,8 @@ pub struct CudaEpilogue {
     params: Params,
     checks: Vec<Check>,
     /// What joins the sums over columns that the kernel leaves in its workspace.
-    then: Option<(Join, CudaProgram)>,
+    then: Option<(Followup, CudaProgram)>,
+    workspace: usize,
 }
 
 impl CudaEpilogue {
@@ -364,12 +367,13 @@ impl CudaEpilogue {
         };
         let kernel = Loaded::written(shared(&spliced.text), base.name);
         kernel.kernel(gpu)?;
-        let program = |join: Join| {
-            let program = CudaProgram::of_capability(&join.program, gpu.device(), gpu.capability())?;
-            Ok::<_, Error>((join, program))
+        let Spliced { params, checks, then, workspace, .. } = spliced;
+        let program = |followup: Followup| {
+            let program = CudaProgram::of_capability(&followup.program, gpu.device(), gpu.capability())?;
+            Ok::<_, Error>((followup, program))
         };
-        let then = spliced.join.map(program).transpose()?;
-        Ok(Some(CudaEpilogue { kernel, params: spliced.params, checks: spliced.checks, then }))
+        let then = then.map(program).transpose()?;
+        Ok(Some(CudaEpilogue { kernel, params, checks, then, workspace }))
     }
 
     /// The PTX that [`CudaEpilogue::new`] would load.
@@ -399,16 +403,13 @@ impl CudaEpilogue {
     /// What assembling fails with.
     pub fn load(&self, gpu: &Gpu) -> Result<()> {
         let own = self.kernel.kernel(gpu).map(|_| ());
-        let then = self.then.as_ref().map_or(Ok(()), |(_, program)| {
-            // The workspace is aligned for accesses of whole runs.
-            program.variant(true)?.kernel.kernel(gpu).map(|_| ())
-        });
+        let then = self.then.as_ref().map_or(Ok(()), |(_, program)| program.load_aligned(gpu));
         own.and(then)
     }
 
     /// Bytes of workspace that it and the kernel use.
     pub fn workspace(&self) -> usize {
-        self.then.as_ref().map_or(0, |(join, _)| join.end)
+        self.workspace
     }
 
     /// Appends the epilogue's parameters to the kernel's own.
@@ -446,10 +447,9 @@ impl CudaEpilogue {
         guarded: &dyn Fn(Check, usize) -> Guarded,
         workspace: u64,
     ) -> Result<()> {
-        let Some((Join { from, outputs, .. }, program)) = &self.then else { return Ok(()) };
-        let left = std::iter::once(workspace + u64::from(*from));
+        let Some((followup, program)) = &self.then else { return Ok(()) };
         // SAFETY: what the kernel left lies in the workspace, the outputs are the caller's.
-        unsafe { program.run_on(gpu, left, outputs, args, origin, guarded, &|| workspace) }
+        unsafe { program.follow_up(followup, gpu, args, origin, guarded, &|| workspace) }
     }
 }
 

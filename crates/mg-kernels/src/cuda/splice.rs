@@ -7,6 +7,7 @@
 //! A program may have a sum over the product's columns as well: see [`Sum`].
 
 use super::body::{Body, Check, RowAt, Run, wide};
+use super::emit::Followup;
 use super::library::Prebuilt;
 use super::params::{Field, Params};
 use super::ptx::{self, Kind, Op, imm, imm64, ins, op2, op3, reg, special};
@@ -36,18 +37,10 @@ pub(crate) struct Spliced {
     /// The parameters after the kernel's own.
     pub(crate) params: Params,
     pub(crate) checks: Vec<Check>,
-    /// What joins the sums over columns that it leaves.
-    pub(crate) join: Option<Join>,
-}
-
-/// What is left of sums over columns: a matrix of f32 in the workspace, whose columns a program adds up.
-pub(crate) struct Join {
-    pub(crate) program: Program,
-    /// The spliced program's outputs, by output.
-    pub(crate) outputs: Vec<u16>,
-    /// Where the matrix begins, and where it ends, in bytes of the workspace.
-    pub(crate) from: u32,
-    pub(crate) end: usize,
+    /// What joins the sums over columns that it leaves: a matrix of f32 in the workspace, whose columns a program adds up.
+    pub(crate) then: Option<Followup>,
+    /// Bytes of workspace up to the end of that matrix.
+    pub(crate) workspace: usize,
 }
 
 /// A sum over the product's columns (a bias's gradient): each thread adds up in registers what it has of its columns in a tile, lanes with
@@ -82,9 +75,8 @@ impl Sum {
         Some((program, Some(sum)))
     }
 
-    /// What adds up the rows that are left, from a byte of the workspace on.
-    fn join(&self, program: &Program, rows: usize, columns: usize, from: usize) -> Option<Join> {
-        let end = from.checked_add(rows.checked_mul(columns)?.checked_mul(4)?)?;
+    /// What adds up the rows that are left, which lie in the workspace from a byte on.
+    fn join(&self, program: &Program, rows: usize, columns: usize, from: u32) -> Followup {
         let mut join = Build::new(&[rows, columns], 0, 1);
         let left = join.load(DType::F32);
         let sum = join.push(
@@ -92,7 +84,7 @@ impl Sum {
             program.values[usize::from(self.value)].dtype,
         );
         self.outputs.iter().for_each(|_| join.out(sum, Class::Column));
-        Some(Join { program: join.0, outputs: self.outputs.clone(), from: u32::try_from(from).ok()?, end })
+        Followup { program: join.0, from: vec![from], outputs: self.outputs.clone() }
     }
 }
 
@@ -160,17 +152,20 @@ pub(crate) fn splice(
     let frame = Frame::new(program, Free::Joined)?;
     let Some(stage) = Stage::new(program, &frame, product, rows, columns) else { return Ok(None) };
     let Some(shape) = MarkShape::of(kernel) else { return Ok(None) };
-    let mut joined = None;
+    let (mut leaves, mut then, mut workspace) = (None, None, 0);
     if let Some(sum) = &sum {
         let Some(left) = Left::of(kernel) else { return Ok(None) };
         let is_full = frame.classes[usize::from(sum.of)] == Class::Full;
         let groups = rows.div_ceil(left.rows) * left.per_tile;
         let of_all = groups * (frame.columns / (rows * columns));
-        let Some(join) = sum.join(program, of_all, columns, free).filter(|_| is_full && stage.width == WIDTH)
-        else {
+        let end = of_all.checked_mul(4 * columns).and_then(|bytes| bytes.checked_add(free));
+        let (Ok(from), Some(end)) = (u32::try_from(free), end) else { return Ok(None) };
+        if !is_full || stage.width != WIDTH {
             return Ok(None);
-        };
-        joined = Some((left, groups, join));
+        }
+        leaves = Some((left, groups, from));
+        then = Some(sum.join(program, of_all, columns, from));
+        workspace = end;
     }
     // Bytes of the kernel's own parameters.
     let Some((own, entry)) = parameters(kernel) else { return Ok(None) };
@@ -193,9 +188,9 @@ pub(crate) fn splice(
     }
     let block = ptx::end();
     let mut blocks = Blocks { at_mark: block, at_end: None };
-    if let Some((left, groups, join)) = &joined {
+    if let Some((left, groups, from)) = leaves {
         ptx::begin_for(capability(kernel));
-        left.store(&mut body, *groups, columns, join.from);
+        left.store(&mut body, groups, columns, from);
         blocks.at_end = Some(ptx::end());
     }
     let Body { mut params, checks, .. } = body;
@@ -205,7 +200,7 @@ pub(crate) fn splice(
     for field in &mut params.fields {
         field.0 -= first as u16;
     }
-    Ok(Some(Spliced { text, params, checks, join: joined.map(|(.., join)| join) }))
+    Ok(Some(Spliced { text, params, checks, then, workspace }))
 }
 
 /// What a kernel leaves of sums over columns, as the mark behind them says.
@@ -232,12 +227,7 @@ impl Left {
 
     /// Joins what lanes have of the same columns, and stores it, `groups` rows for each matrix of the batch.
     fn store(self, body: &mut Body, groups: usize, columns: usize, from: u32) {
-        let word = |name: &str| {
-            let d = reg(Kind::R);
-            ins!("mov.b32 {d}, {name}");
-            d
-        };
-        let (batch, group, column) = (word("@B@"), word("@R@"), word("@C@"));
+        let [batch, group, column] = ["@B@", "@R@", "@C@"].map(word);
         let sums: Vec<Op> = (0..WIDTH)
             .map(|j| {
                 let mut sum = reg(Kind::F);
@@ -291,6 +281,13 @@ impl MarkShape {
     }
 }
 
+/// A word that a mark names, by its placeholder.
+fn word(name: &str) -> Op {
+    let d = reg(Kind::R);
+    ins!("mov.b32 {d}, {name}");
+    d
+}
+
 /// What a mark names, by placeholders until the marks are met.
 struct Mark {
     shape: MarkShape,
@@ -312,12 +309,7 @@ impl Mark {
                 d
             })
             .collect();
-        let word = |name: &str| {
-            let d = reg(Kind::R);
-            ins!("mov.b32 {d}, {name}");
-            d
-        };
-        let (batch, row, column) = (word("@B@"), word("@R@"), word("@C@"));
+        let [batch, row, column] = ["@B@", "@R@", "@C@"].map(word);
         let sizes = sizes.map(|n| body.params.word(n as u32));
         Mark { shape, elements, batch, row, column, sizes }
     }
