@@ -22,7 +22,7 @@ const NAME: &str = "RotaryPositionalEmbeddings";
 /// assert_eq!(*turned.shape(), [2, 5, 4, 8]);
 /// // A token alone, at position 4.
 /// let last = rotary.at(&queries.narrow(1, 4, 1)?, &Tensor::from_vec(vec![4i64], &[1])?)?;
-/// assert_eq!(last.to_vec::<f32>()?, turned.narrow(1, 4, 1)?.contiguous().to_vec::<f32>()?);
+/// assert_eq!(last.to_vec::<f32>()?, turned.narrow(1, 4, 1)?.contiguous()?.to_vec::<f32>()?);
 /// # Ok::<(), mg_device::Error>(())
 /// ```
 pub struct RotaryPositionalEmbeddings {
