@@ -1,7 +1,7 @@
 //! Launches on CUDA devices, and transfers between devices.
 
 use crate::plan::{self, Bindings, Call, Copies, KernelArg, Launch, ProgramLaunch};
-use crate::prepared::{Prepared, PreparedPlan, Situation};
+use crate::prepared::{Made, Prepared, PreparedPlan, Situation};
 use crate::run::{Executor, Memory, Run};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{Checked, DType, Error, ErrorKind, Layout, Result};
@@ -13,8 +13,8 @@ use mg_kernels::finding::{Checks, IndexBound};
 use mg_kernels::library::matmul::{Epilogue, Precision, Tiles};
 use mg_kernels::library::{Alike, Described, Shaped, Target, innermost_layout};
 use smallvec::{SmallVec, smallvec};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, PoisonError};
 
 /// The executor of CUDA devices: launches are started, and what fails later is told by the next synchronisation.
 pub(crate) struct Cuda;
@@ -79,7 +79,14 @@ impl<B: Bindings> Executor<B> for Cuda {
             prepared.run(gpu, &at.inputs, &[address(at.out)], launch, memory.graph, after)
         };
         if let Some(p) = call.epilogue.as_ref().filter(|_| launch.fuses.load(Ordering::Relaxed)) {
-            if launch.fused(gpu, call, p, &at, memory, |prepared, after| go(prepared, Some(after)))? {
+            let go_fused = |prepared: &Prepared, after: &After| match prepared.meanwhile(gpu) {
+                None => go(prepared, Some(after)),
+                Some(product) => {
+                    product.run(gpu, &at.inputs, &[address(at.out)], launch, memory.graph)?;
+                    launch.program(gpu, p, memory, Some(at.out))
+                }
+            };
+            if launch.fused(gpu, call, p, &at, memory, go_fused)? {
                 return Ok(());
             }
             launch.fuses.store(false, Ordering::Relaxed);
@@ -276,7 +283,7 @@ impl Launch {
         let prepared =
             self.known_or(Situation::of(&at.inputs, &[address(at.out)], at.precision, None), |situation| {
                 let plan = self.planned(gpu, call, &at.operands, situation, None)?;
-                Ok(Some(vec![PreparedPlan::new(gpu, plan, (0..at.operands.len()).collect(), 0)?]))
+                Ok(Some(vec![PreparedPlan::new(gpu, plan, (0..at.operands.len()).collect(), 0)?].into()))
             })?;
         prepared.ok_or_else(|| self.lost())
     }
@@ -312,7 +319,7 @@ impl Launch {
                 each.push(Alike { kernel: call.kernel, operands, result, target });
             }
             let Some(plan) = kernel.together(&each)? else { return Ok(None) };
-            Ok(Some(vec![PreparedPlan::new(gpu, plan, (0..inputs.len()).collect(), 0)?]))
+            Ok(Some(vec![PreparedPlan::new(gpu, plan, (0..inputs.len()).collect(), 0)?].into()))
         })?;
         Ok(prepared.map(|prepared| (prepared, inputs, outs)))
     }
@@ -352,14 +359,14 @@ impl Launch {
                         .collect();
                     if let Some(plan) = copy::together(size, &parts)? {
                         let inputs = (there..copies.parts.len()).collect();
-                        return Ok(Some(vec![PreparedPlan::new(gpu, plan, inputs, 0)?]));
+                        return Ok(Some(vec![PreparedPlan::new(gpu, plan, inputs, 0)?].into()));
                     }
                 }
                 for (i, part) in copies.parts.iter().enumerate().skip(there) {
                     let plan = copy::plan(size, &operands[i].1, &part.to, aligned(situation, part, i, size))?;
                     steps.push(PreparedPlan::new(gpu, plan, smallvec![i], part.to.offset() * size)?);
                 }
-                Ok(Some(steps))
+                Ok(Some(steps.into()))
             })?;
         Ok((prepared.ok_or_else(|| self.lost())?, inputs, out))
     }
@@ -388,12 +395,44 @@ impl Launch {
                 let epilogue =
                     CudaEpilogue::new(gpu, last.kernel, program, product, matrix, whole, workspace)?;
                 let Some(epilogue) = epilogue else { return Ok(None) };
-                Ok(Some(vec![PreparedPlan::fused(gpu, plan, (0..at.operands.len()).collect(), epilogue)?]))
+                let inputs: SmallVec<[usize; 2]> = (0..at.operands.len()).collect();
+                let meanwhile = match self.can_wait(gpu, call, &epilogue, memory) {
+                    true => {
+                        let stores = Some(Epilogue { stores: true });
+                        let plan = self.planned(gpu, call, &at.operands, situation, stores)?;
+                        PreparedPlan::there(gpu, plan, inputs.clone())
+                    }
+                    false => None,
+                };
+                let steps = vec![PreparedPlan::fused(gpu, plan, inputs, epilogue)?];
+                Ok(Some(Made { steps, meanwhile }))
             })?;
             let Some(prepared) = prepared else { return Ok(false) };
             f(&prepared, &After { program: p, args })?;
             Ok(true)
         })
+    }
+
+    /// Whether an epilogue's program can be launched by itself behind its kernel, for the same results, until there is a kernel of both.
+    fn can_wait<B: Bindings>(
+        &self,
+        gpu: &Gpu,
+        call: &Call,
+        epilogue: &CudaEpilogue,
+        memory: &Memory<B>,
+    ) -> bool {
+        static ASKED: OnceLock<bool> = OnceLock::new();
+        let is_its_own = |slot: usize| memory.planned[slot].donor.is_none();
+        *ASKED.get_or_init(|| std::env::var("MG_MEANWHILE").map_or(true, |v| v != "0"))
+            && !epilogue.kernel().is_there(gpu, gpu.is_gated())
+            && !epilogue.sums()
+            && call.output.is_some_and(is_its_own)
+    }
+
+    /// Whether it was launched in another form than the one that it will have.
+    pub(crate) fn waits(&self) -> bool {
+        let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        prepared.as_ref().is_some_and(|prepared| prepared.waits())
     }
 
     /// Has the launch's kernels loaded, and launches nothing.
@@ -409,7 +448,10 @@ impl Launch {
             plan::Action::Kernel(call) => {
                 let at = self.placed(call, memory)?;
                 if let Some(p) = call.epilogue.as_ref().filter(|_| self.fuses.load(Ordering::Relaxed))
-                    && self.fused(gpu, call, p, &at, memory, |prepared, _| prepared.load(gpu))?
+                    && self.fused(gpu, call, p, &at, memory, |prepared, _| match prepared.meanwhile(gpu) {
+                        None => prepared.load(gpu),
+                        Some(product) => product.load(gpu).and(load_program(gpu, p, memory, false)),
+                    })?
                 {
                     return Ok(());
                 }

@@ -500,8 +500,8 @@ impl<B: Bindings + Sync> Walk<'_, B> {
             let from = gpu.collected_mark();
             self.launch(at, launch)?;
             let marks = from.zip(gpu.collected_mark());
-            // Places where checks tell what they find are others each time, as is memory of a launch's own.
-            let is_whole = !launch.is_checked() && self.failures.0.is_empty();
+            // Places where checks tell what they find are others each time, as is memory of a launch's own; what is launched until a kernel is there is not what will be.
+            let is_whole = !launch.is_checked() && self.failures.0.is_empty() && !launch.waits();
             let stays = |(from, to): &(Mark, Mark)| is_whole && !from.keeps_until(*to);
             packed.made(at, marks.filter(stays));
             at += 1;

@@ -1,4 +1,8 @@
 //! Library kernels as a CUDA device runs them: made once for addresses of some alignment, then launched.
+//!
+//! A kernel with elementwise work before its store is a text of its own, which the driver takes up to a second to assemble. Until it has, where the
+//! kernel without that work is there, the two are launched one after the other. The results are the same bits: the plan is the same but that
+//! the kernel stores what the work reads, in the dtype in which the work would have read it.
 
 use crate::cuda::After;
 use crate::plan::{Bindings, Launch};
@@ -8,6 +12,7 @@ use mg_kernels::cuda::library::{self, KernelPlan, Pointer};
 use mg_kernels::cuda::{CudaEpilogue, Loaded};
 use mg_kernels::library::matmul::Precision;
 use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// What a kernel's launches depend on besides what the plan says.
@@ -42,6 +47,22 @@ impl Situation {
 pub(crate) struct Prepared {
     situation: Situation,
     steps: Vec<PreparedPlan>,
+    /// What is launched as long as the kernel with an epilogue is not there, and its program behind it.
+    meanwhile: Option<PreparedPlan>,
+    /// Whether that was launched last.
+    waits: AtomicBool,
+}
+
+/// Kernels as they were made for a situation.
+pub(crate) struct Made {
+    pub(crate) steps: Vec<PreparedPlan>,
+    pub(crate) meanwhile: Option<PreparedPlan>,
+}
+
+impl From<Vec<PreparedPlan>> for Made {
+    fn from(steps: Vec<PreparedPlan>) -> Made {
+        Made { steps, meanwhile: None }
+    }
 }
 
 /// One plan of a kernel.
@@ -62,14 +83,14 @@ impl Launch {
     pub(crate) fn known_or(
         &self,
         situation: Situation,
-        make: impl FnOnce(&Situation) -> Result<Option<Vec<PreparedPlan>>>,
+        make: impl FnOnce(&Situation) -> Result<Option<Made>>,
     ) -> Result<Option<Arc<Prepared>>> {
         let mut place = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = place.as_ref().filter(|p| p.situation == situation) {
             return Ok(Some(known.clone()));
         }
-        let Some(steps) = make(&situation)? else { return Ok(None) };
-        let made = Arc::new(Prepared { situation, steps });
+        let Some(Made { steps, meanwhile }) = make(&situation)? else { return Ok(None) };
+        let made = Arc::new(Prepared { situation, steps, meanwhile, waits: AtomicBool::new(false) });
         *place = Some(made.clone());
         Ok(Some(made))
     }
@@ -82,6 +103,20 @@ impl Prepared {
         let epilogues = self.steps.iter().filter_map(|step| step.epilogue.as_ref());
         // Each is asked for, whatever becomes of the others.
         epilogues.map(|epilogue| epilogue.load(gpu)).fold(kernels, Result::and)
+    }
+
+    /// What is to be launched now in its place, before its epilogue's program, which waits for nothing but that: its own kernel is being assembled.
+    pub(crate) fn meanwhile(&self, gpu: &Gpu) -> Option<Meanwhile<'_>> {
+        let meanwhile = self.meanwhile.as_ref()?;
+        let mut epilogues = self.steps.iter().filter_map(|step| step.epilogue.as_ref());
+        let waits = !epilogues.all(|epilogue| epilogue.kernel().comes(gpu));
+        self.waits.store(waits, Ordering::Relaxed);
+        waits.then_some(Meanwhile(meanwhile))
+    }
+
+    /// Whether something else was launched in its place the last time.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits.load(Ordering::Relaxed)
     }
 
     /// Launches it with these addresses.
@@ -99,6 +134,37 @@ impl Prepared {
         }
         Ok(())
     }
+}
+
+/// A kernel that stores what an epilogue would have read. It overwrites nothing that was there before, so that it need not look at a gate: its text behind
+/// one would have to be assembled too.
+pub(crate) struct Meanwhile<'a>(&'a PreparedPlan);
+
+impl Meanwhile<'_> {
+    /// Has its kernels loaded.
+    pub(crate) fn load(&self, gpu: &Gpu) -> Result<()> {
+        without_gate(gpu, || load(gpu, self.0.kernels.iter()))
+    }
+
+    /// Launches it with these addresses.
+    pub(crate) fn run<B: Bindings>(
+        &self,
+        gpu: &Gpu,
+        inputs: &[u64],
+        outs: &[u64],
+        launch: &Launch,
+        graph: &B,
+    ) -> Result<()> {
+        without_gate(gpu, || self.0.run(gpu, inputs, outs, launch, graph, None))
+    }
+}
+
+fn without_gate<R>(gpu: &Gpu, f: impl FnOnce() -> R) -> R {
+    let [address, bits] = gpu.gate();
+    gpu.set_gate(0, 0);
+    let result = f();
+    gpu.set_gate(address, bits);
+    result
 }
 
 /// The kernels of launches, loaded. Each of them is asked for, whatever becomes of the others.
@@ -123,6 +189,14 @@ impl PreparedPlan {
     ) -> Result<PreparedPlan> {
         let kernels = loaded(gpu, &plan.launches)?;
         Ok(PreparedPlan { plan, kernels, inputs, output, epilogue: None })
+    }
+
+    /// A plan with its kernels, if all are there, as they are without a gate.
+    pub(crate) fn there(gpu: &Gpu, plan: KernelPlan, inputs: SmallVec<[usize; 2]>) -> Option<PreparedPlan> {
+        let kernels: Vec<Loaded> =
+            plan.launches.iter().map(|launch| Loaded::prebuilt(launch.kernel)).collect();
+        let all = kernels.iter().all(|kernel| kernel.is_there(gpu, false));
+        all.then_some(PreparedPlan { plan, kernels, inputs, output: 0, epilogue: None })
     }
 
     /// A plan whose last launch does elementwise work before the store.

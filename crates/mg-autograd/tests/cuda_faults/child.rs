@@ -23,6 +23,7 @@ fn child() {
         Ok("code") => code(),
         Ok("sums") => sums(),
         Ok("behind") => behind(),
+        Ok("meanwhile") => meanwhile(),
         _ => {}
     }
 }
@@ -85,6 +86,52 @@ fn behind() {
     let launches: Vec<String> = told.launches.iter().map(|launch| launch.operations.join(" ")).collect();
     result.realize().unwrap();
     println!("planned: {}", launches.join(" | "));
+}
+
+/// A product by itself, then what follows it, at once and twice later, eagerly or replayed.
+fn meanwhile() {
+    let on = |value: f32| {
+        let t = Tensor::from_vec(vec![value; 128 * 128], &[128, 128]).unwrap();
+        t.to(gpu()).unwrap().to_dtype(DType::BF16).realize().unwrap().clone()
+    };
+    let (x, w, weight) = (on(1.0), on(2.0), on(3.0));
+    x.matmul(&w).realize().unwrap();
+    let wait = || std::thread::sleep(std::time::Duration::from_millis(900));
+    match std::env::var("MEANWHILE").as_deref() {
+        Ok("replay") => {
+            let mut step = jit(|args: &[Tensor]| {
+                weight.assign(&weight + args[0].matmul(&w).relu())?;
+                Ok(vec![args[0].matmul(&w).relu()])
+            });
+            (0..4).for_each(|_| drop(step.call(&[&x]).unwrap()));
+            if std::env::var_os("WAIT").is_some() {
+                wait();
+            }
+            (0..4).for_each(|_| drop(step.call(&[&x]).unwrap()));
+            assert!(step.is_replaying());
+        }
+        Ok("update") => {
+            let labels = Tensor::from_vec(vec![0i64, 1], &[2]).unwrap().to(gpu()).unwrap();
+            labels.realize().unwrap();
+            for round in 0..3 {
+                let picked = weight.index_select(0, &labels).unwrap().sum();
+                weight.assign(&weight + x.matmul(&w) * &picked).unwrap();
+                Tensor::realize_all([&weight, &picked]).unwrap();
+                if round == 0 {
+                    wait();
+                }
+            }
+        }
+        _ => {
+            for round in 0..3 {
+                x.matmul(&w).relu().realize().unwrap();
+                if round == 0 && std::env::var_os("WAIT").is_some() {
+                    wait();
+                }
+            }
+        }
+    }
+    println!("explained: {}", x.matmul(&w).relu().explain().unwrap().launches.len());
 }
 
 /// Adds two tensors.

@@ -99,6 +99,32 @@ fn a_product_adds_up_the_columns_of_what_it_stores() {
     );
 }
 
+/// A product with work behind it is a text of its own. Until the driver has assembled it, the product that is there already and the work by itself are launched;
+/// what is replayed is made anew when it is there. A process that ends meanwhile waits for the assembler.
+#[test]
+fn a_product_is_launched_by_itself_until_what_follows_is_in_its_text() {
+    let Some(stub) = Stub::new("meanwhile") else { return };
+    let run = |vars: &[(&str, &str)]| {
+        // Seconds where nobody is to see the end of it, little where somebody waits for it.
+        let slow = if vars.iter().any(|(name, _)| *name == "WAIT") { "50" } else { "3000" };
+        let mut all = vec![("STUB_LAUNCHES", "1"), ("STUB_SLOW", slow)];
+        all.extend(vars);
+        let text = stub.run("meanwhile", &all);
+        assert!(!text.contains("being assembled"), "{text}");
+        contains(&text, &["explained: 1"]);
+        text
+    };
+    // Three operands are made, and one product is launched alone; then what is launched three times is one launch, or two.
+    contains(&run(&[("MG_MEANWHILE", "0")]), &["launches 7, "]);
+    contains(&run(&[]), &["launches 10, "]);
+    contains(&run(&[("WAIT", "1")]), &["launches 8, "]);
+    // A step of two products, one of which is added to a parameter.
+    contains(&run(&[("MEANWHILE", "replay"), ("WAIT", "1")]), &["of the last graph 2\n"]);
+    contains(&run(&[("MEANWHILE", "replay")]), &["of the last graph 4\n"]);
+    // What overwrites a parameter looks at a check's word first, in each of its forms.
+    contains(&run(&[("MEANWHILE", "update"), ("WAIT", "1")]), &["launches behind the gate 3\n"]);
+}
+
 /// What depends on labels is written where they are good, and only that waits for them. Its text is assembled beside the others, and in the
 /// form alone in which it is launched.
 #[test]
@@ -284,8 +310,8 @@ fn work_behind_a_convolution_is_part_of_its_launch() {
         ("steps", "planned: conv relu\n", 10),
     ];
     for (name, planned, launches) in cases {
-        let text = stub.run("behind", &[("BEHIND", name), ("STUB_LAUNCHES", "1")]);
-        contains(&text, &[planned, &format!("launches {launches}\n")]);
+        let vars = [("BEHIND", name), ("STUB_LAUNCHES", "1"), ("MG_MEANWHILE", "0")];
+        contains(&stub.run("behind", &vars), &[planned, &format!("launches {launches}, ")]);
     }
 }
 

@@ -5,15 +5,18 @@
      STUB_ALLOC   of allocations of more than 32 MiB
      STUB_FOUND   (no code) of waits after a launch: the first so many checks have found something
      STUB_LOST    of every call that does something, after the first launch
+     STUB_SLOW    (no code) milliseconds for assembling a text of more than 1 kB by way of a library
      STUB_LATE    (no code) what streams are asked for is done when something waits for it; of the stream of that number, counted
                   from 1, as soon as what it has to wait for itself is done
    STUB_VERSION is the driver's version, STUB_DEVICES the number of devices, STUB_MEMORY the bytes that they have
-   together. With STUB_COUNTS it says at the end what was not given back, with STUB_LAUNCHES how many kernels were launched. */
+   together. With STUB_COUNTS it says at the end what was not given back, with STUB_LAUNCHES how many kernels were launched, and
+   how many the last graph had. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef unsigned U;
 typedef void *H;
@@ -29,12 +32,13 @@ static int launched;
 static U lost(void) { return launched ? code("STUB_LOST") : 0; }
 #define ALIVE if (lost()) return lost()
 
-static size_t used, freed, blocks, events, graphs, gated, texts, alone, launches;
+static size_t used, freed, blocks, events, graphs, gated, texts, alone, launches, nodes, assembling;
 __attribute__((destructor)) static void tell(void) {
     if (getenv("STUB_COUNTS"))
         printf("at the end: blocks %zu, events %zu, graphs %zu; freed %zu times; gated texts %zu, alone %zu; launches behind the gate %zu\n",
             blocks, events, graphs, freed, texts, alone, gated);
-    if (getenv("STUB_LAUNCHES")) printf("launches %zu\n", launches);
+    if (getenv("STUB_LAUNCHES")) printf("launches %zu, of the last graph %zu\n", launches, nodes);
+    if (assembling) printf("a text is being assembled\n");
 }
 
 U cuDriverGetVersion(int *v) { *v = (int)number("STUB_VERSION", 12080); return 0; }
@@ -176,7 +180,16 @@ U cuMemcpyPeerAsync(A a, H c, A b, H d, size_t n, H s) {
 }
 static H module(const void *text) { return (H)(size_t)(strstr(text, "mg_gate") ? texts++, 14 : 4); }
 U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = module(i); alone += *m == (H)14; return code("STUB_LOAD"); }
-U cuLibraryLoadData(H *l, const void *i, U *o, H *v, U n, U *p, H *w, U m) { ALIVE; *l = module(i); return code("STUB_LOAD"); }
+U cuLibraryLoadData(H *l, const void *i, U *o, H *v, U n, U *p, H *w, U m) {
+    ALIVE;
+    if (strlen(i) > 1000) {
+        __sync_fetch_and_add(&assembling, 1);
+        usleep(1000 * number("STUB_SLOW", 0));
+        __sync_fetch_and_sub(&assembling, 1);
+    }
+    *l = module(i);
+    return code("STUB_LOAD");
+}
 U cuLibraryGetModule(H *m, H l) { *m = l; return 0; }
 U cuModuleGetFunction(H *f, H m, const char *n) { *f = (char *)m + 1; return 0; }
 U cuTensorMapEncodeTiled(void *m, U t, U r, A a, const void *d, const void *s, const void *b, const void *e, U i, U w, U l, U f) {
@@ -193,9 +206,9 @@ U cuLaunchKernel(H f, U a, U b, U c, U d, U e, U g, U h, H s, H *p, H *x) {
     gated += f == (H)15;
     return code("STUB_LAUNCH");
 }
-U cuGraphCreate(H *h, U f) { ALIVE; *h = (H)6; graphs++; return 0; }
+U cuGraphCreate(H *h, U f) { ALIVE; *h = (H)6; graphs++; nodes = 0; return 0; }
 U cuGraphDestroy(H h) { graphs--; return 0; }
-U cuGraphAddKernelNode_v2(H *n, H g, const H *d, size_t k, const void *p) { *n = (H)7; return 0; }
+U cuGraphAddKernelNode_v2(H *n, H g, const H *d, size_t k, const void *p) { *n = (H)7; nodes++; return 0; }
 U cuGraphInstantiateWithFlags(H *e, H g, unsigned long long f) { *e = 0; if (code("STUB_GRAPH")) return code("STUB_GRAPH"); *e = (H)8; graphs++; return 0; }
 U cuGraphExecKernelNodeSetParams_v2(H e, H n, const void *p) { return 0; }
 U cuGraphExecDestroy(H e) { graphs--; return 0; }

@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// What was assembled, until it is asked for.
-static READY: Mutex<Vec<(Device, String, Module)>> = Mutex::new(vec![]);
+static READY: Mutex<Vec<(Device, Box<str>, Module)>> = Mutex::new(vec![]);
 
 /// A text as the driver takes it, and the level of optimisation that it asks for.
 pub(super) fn source(ptx: &str) -> Result<(CString, Option<usize>)> {
@@ -37,7 +37,7 @@ pub(super) fn source(ptx: &str) -> Result<(CString, Option<usize>)> {
 /// The module of a text that was assembled ahead; it is given out once.
 pub(super) fn take(device: Device, ptx: &str) -> Option<Module> {
     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = ready.iter().position(|(on, text, _)| *on == device && text == ptx)?;
+    let at = ready.iter().position(|(on, text, _)| *on == device && &**text == ptx)?;
     Some(ready.swap_remove(at).2)
 }
 
@@ -72,10 +72,7 @@ impl Gpu {
         let work = || {
             loop {
                 let Some(text) = texts.lock().unwrap_or_else(PoisonError::into_inner).pop() else { return };
-                if let Ok(module) = self.module_beside(&text) {
-                    let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
-                    ready.push((self.device(), text, module));
-                }
+                let _ = self.assemble_one(&text);
             }
         };
         std::thread::scope(|scope| {
@@ -86,8 +83,16 @@ impl Gpu {
         });
     }
 
+    /// Assembles a text, for [`Gpu::load`] to find.
+    pub(super) fn assemble_one(&self, text: &str) -> Result<()> {
+        let module = self.module_beside(text)?;
+        let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
+        ready.push((self.device(), text.into(), module));
+        Ok(())
+    }
+
     /// The module of a text, by way of a library, whose assembling holds up nobody else's.
-    fn module_beside(&self, ptx: &str) -> Result<Module> {
+    pub(super) fn module_beside(&self, ptx: &str) -> Result<Module> {
         self.bind()?;
         let (source, level) = source(ptx)?;
         let (mut option, mut value) = (LEVEL, std::ptr::without_provenance_mut(level.unwrap_or(0)));

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::api::{Address, Api, Handle, api};
 use super::assemble;
+use super::behind;
 use super::collect::Collected;
 use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
 use super::graph::KernelNode;
@@ -372,6 +373,7 @@ impl Gpu {
     #[track_caller]
     pub fn load_module(&self, ptx: &str) -> Result<Module> {
         self.bind()?;
+        behind::settle(self.device, ptx);
         if let Some(module) = assemble::take(self.device, ptx) {
             return Ok(module);
         }

@@ -9,6 +9,7 @@
 
 mod api;
 mod assemble;
+mod behind;
 mod collect;
 mod fault;
 mod gpu;
@@ -26,6 +27,7 @@ pub(crate) use pinned::{Arrived, Pinned};
 pub(crate) use probe::probe;
 
 pub use assemble::noting;
+pub use behind::Behind;
 pub use collect::{Ended, Launches, Mark};
 pub use fault::{Guarded, Origin};
 pub use gpu::{Gpu, Kernel, Looked, on_look};

@@ -2,7 +2,7 @@
 
 use super::gate::behind_gate;
 use super::library::Prebuilt;
-use mg_device::cuda::{Gpu, Kernel};
+use mg_device::cuda::{Behind, Gpu, Kernel};
 use mg_device::{Device, Result};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -18,6 +18,11 @@ impl<K: Eq + Hash + Clone> Assembled<K> {
 
     fn known(&self) -> MutexGuard<'_, Option<HashMap<(Device, K), Kernel>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is one of a key.
+    fn has(&self, gpu: &Gpu, key: K) -> bool {
+        self.known().as_ref().is_some_and(|known| known.contains_key(&(gpu.device(), key)))
     }
 
     /// The kernel of a key, assembled if it is new. Others are found, and assembled, meanwhile; of two of one key the first stays.
@@ -40,6 +45,9 @@ impl<K: Eq + Hash + Clone> Assembled<K> {
 static WRITTEN: Assembled<(Arc<str>, bool)> = Assembled::new();
 /// Library kernels, by name, likewise.
 static PREBUILT: Assembled<(&'static str, bool)> = Assembled::new();
+
+/// Written texts that are assembled behind what goes on, likewise.
+static BEHIND: Mutex<Option<HashMap<(Device, Arc<str>, bool), Arc<Behind>>>> = Mutex::new(None);
 
 /// Every text that was written, once: plans of a kind share theirs.
 static TEXTS: Mutex<Option<HashSet<Arc<str>>>> = Mutex::new(None);
@@ -86,11 +94,27 @@ fn prebuilt(gpu: &Gpu, kernel: &Prebuilt, gated: bool) -> Result<Kernel> {
     loaded.map_or_else(|| load(gpu, kernel.whole()?, kernel.name, gated), Ok)
 }
 
+/// A text that is assembled behind what goes on; one of those who ask for it begins that.
+fn behind(gpu: &Gpu, text: &Arc<str>, gated: bool) -> Result<Arc<Behind>> {
+    let key = (gpu.device(), text.clone(), gated);
+    let mut all = BEHIND.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = all.get_or_insert_default();
+    if let Some(known) = all.get(&key) {
+        return Ok(known.clone());
+    }
+    let whole = if gated { behind_gate(text)?.into() } else { text.clone() };
+    let new = gpu.assemble_behind(whole);
+    all.insert(key, new.clone());
+    Ok(new)
+}
+
 /// A kernel of one device, assembled in the form in which it is launched, when it is: as it is, or behind a gate ([`Gpu::set_gate`]).
 pub struct Loaded {
     text: Text,
     /// As it is; behind a gate.
     forms: [OnceLock<Kernel>; 2],
+    /// Each form's assembling behind what goes on, where somebody asked for that.
+    behind: [OnceLock<Arc<Behind>>; 2],
 }
 
 enum Text {
@@ -103,11 +127,43 @@ enum Text {
 impl Loaded {
     /// A library kernel.
     pub fn prebuilt(kernel: &'static Prebuilt) -> Loaded {
-        Loaded { text: Text::Prebuilt(kernel), forms: Default::default() }
+        Loaded { text: Text::Prebuilt(kernel), forms: Default::default(), behind: Default::default() }
     }
 
     pub(super) fn written(text: Arc<str>, name: &'static str) -> Loaded {
-        Loaded { text: Text::Written(text, name), forms: Default::default() }
+        Loaded { text: Text::Written(text, name), forms: Default::default(), behind: Default::default() }
+    }
+
+    /// Whether nothing has to be assembled for it to be launched in a form: as it is, or behind a gate.
+    pub fn is_there(&self, gpu: &Gpu, gated: bool) -> bool {
+        if self.forms[usize::from(gated)].get().is_some() {
+            return true;
+        }
+        match &self.text {
+            Text::Prebuilt(kernel) => {
+                let (major, minor) = gpu.capability();
+                PREBUILT.has(gpu, (kernel.name, gated))
+                    || !gated && kernel.code(10 * major + minor).is_ok_and(|code| code.is_some())
+            }
+            Text::Written(text, _) => WRITTEN.has(gpu, (text.clone(), gated)),
+        }
+    }
+
+    /// Has it assembled behind what goes on, as it is launched now, where it is not there; answers whether it is, or [`Loaded::kernel`] tells why it is not.
+    pub fn comes(&self, gpu: &Gpu) -> bool {
+        let gated = gpu.is_gated();
+        let place = &self.behind[usize::from(gated)];
+        if let Some(behind) = place.get() {
+            return behind.is_over();
+        }
+        let Text::Written(text, _) = &self.text else { return true };
+        if self.is_there(gpu, gated) {
+            return true;
+        }
+        match behind(gpu, text, gated) {
+            Ok(new) => place.get_or_init(|| new).is_over(),
+            Err(_) => true,
+        }
     }
 
     /// The kernel as it is launched now.

@@ -344,13 +344,13 @@ pub struct CudaEpilogue {
 }
 
 impl CudaEpilogue {
-    /// Splices an elementwise program, which may have a sum over the product's columns, into a library kernel; `product` are the positions of its
+    /// Splices an elementwise program, which may have a sum over the product's columns, into a library kernel, which is assembled when it is loaded; `product` are the positions of its
     /// operands that are the product's elements, of `rows` rows of `columns`, and `workspace` is how many bytes the kernel uses of that
     /// itself. `None` where the kernel takes no epilogue, or the program is none. The kernel is to store no result of its own, or one besides.
     ///
     /// # Errors
     ///
-    /// What assembling it fails with.
+    /// An internal error, of a program that no scheduler makes.
     pub fn new(
         gpu: &Gpu,
         base: &'static super::library::Prebuilt,
@@ -366,7 +366,6 @@ impl CudaEpilogue {
             return Ok(None);
         };
         let kernel = Loaded::written(shared(&spliced.text), base.name);
-        kernel.kernel(gpu)?;
         let Spliced { params, checks, then, workspace, .. } = spliced;
         let program = |followup: Followup| {
             let program = CudaProgram::of_capability(&followup.program, gpu.device(), gpu.capability())?;
@@ -405,6 +404,11 @@ impl CudaEpilogue {
         let own = self.kernel.kernel(gpu).map(|_| ());
         let then = self.then.as_ref().map_or(Ok(()), |(_, program)| program.load_aligned(gpu));
         own.and(then)
+    }
+
+    /// Whether it adds up columns, in another order than a program by itself.
+    pub fn sums(&self) -> bool {
+        self.then.is_some()
     }
 
     /// Bytes of workspace that it and the kernel use.
