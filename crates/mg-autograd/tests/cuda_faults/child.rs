@@ -101,7 +101,7 @@ fn meanwhile() {
         Ok("replay") => {
             let mut step = jit(|args: &[Tensor]| {
                 weight.assign(&weight + args[0].matmul(&w).relu())?;
-                Ok(vec![args[0].matmul(&w).relu()])
+                Ok(vec![w.matmul(&args[0]).relu()])
             });
             (0..4).for_each(|_| drop(step.call(&[&x]).unwrap()));
             if std::env::var_os("WAIT").is_some() {

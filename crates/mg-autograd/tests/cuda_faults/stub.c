@@ -5,7 +5,7 @@
      STUB_ALLOC   of allocations of more than 32 MiB
      STUB_FOUND   (no code) of waits after a launch: the first so many checks have found something
      STUB_LOST    of every call that does something, after the first launch
-     STUB_SLOW    (no code) milliseconds for assembling a text of more than 1 kB by way of a library
+     STUB_SLOW    (no code) milliseconds for assembling a text of more than 20 kB by way of a library
      STUB_LATE    (no code) what streams are asked for is done when something waits for it; of the stream of that number, counted
                   from 1, as soon as what it has to wait for itself is done
    STUB_VERSION is the driver's version, STUB_DEVICES the number of devices, STUB_MEMORY the bytes that they have
@@ -182,7 +182,7 @@ static H module(const void *text) { return (H)(size_t)(strstr(text, "mg_gate") ?
 U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = module(i); alone += *m == (H)14; return code("STUB_LOAD"); }
 U cuLibraryLoadData(H *l, const void *i, U *o, H *v, U n, U *p, H *w, U m) {
     ALIVE;
-    if (strlen(i) > 1000) {
+    if (strlen(i) > 20000) {
         __sync_fetch_and_add(&assembling, 1);
         usleep(1000 * number("STUB_SLOW", 0));
         __sync_fetch_and_sub(&assembling, 1);
