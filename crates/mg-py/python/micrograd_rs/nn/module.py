@@ -100,7 +100,7 @@ def _tell_where(error: Exception, module: Module) -> None:
     place = next((name for name, part in module.named_modules() if part is inner), None)
     if place:
         op, _, rest = words.partition(": ")
-        own = op.replace("_", "") == type(inner).__name__.lower()
+        own = op.replace("_", "").lower() == type(inner).__name__.lower()
         if own and place.rpartition(".")[2].isdigit():
             place += f" ({type(inner).__name__})"
         error.args = (f"{place}: {rest if own else words}",)

@@ -88,10 +88,10 @@ class RotaryPositionalEmbeddings(Module):
         a position that the cache does not have.
         """
         if x.ndim != 4 or x.shape[3] != self.dim:
-            raise ArgumentError(f"takes [batch, sequence, heads, {self.dim}], got shape {tuple(x.shape)}")
+            raise ArgumentError(f"RotaryPositionalEmbeddings: takes [batch, sequence, heads, {self.dim}], got shape {tuple(x.shape)}")
         if input_pos is None:
             if x.shape[1] > len(self.cache):
-                raise ArgumentError(f"has angles of {len(self.cache)} positions, got {x.shape[1]} tokens, shape {tuple(x.shape)}")
+                raise ArgumentError(f"RotaryPositionalEmbeddings: has angles of {len(self.cache)} positions, got {x.shape[1]} tokens, shape {tuple(x.shape)}")
             angles = self.cache[None, : x.shape[1]]
         else:
             at = input_pos[None] if input_pos.ndim == 1 else input_pos
