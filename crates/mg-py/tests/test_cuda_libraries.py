@@ -31,6 +31,15 @@ def test_dlpack_itself():
     assert numpy.from_dlpack(t, device="cpu").tolist() == t.tolist()
 
 
+@pytest.fixture
+def torch():
+    """PyTorch, where it is installed and finds the device."""
+    module = pytest.importorskip("torch")
+    if not module.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    return module
+
+
 def busy(torch):
     """Some milliseconds of work on PyTorch's current stream; answers with a matrix of ones that comes last."""
     x = torch.rand(4096, 4096, device="cuda")
@@ -39,10 +48,7 @@ def busy(torch):
     return x * 0 + 1
 
 
-def test_tensors_of_pytorch():
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
+def test_tensors_of_pytorch(torch):
     for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool):
         theirs = torch.tensor([[0, 1, 1], [1, 1, 0]], dtype=dtype, device="cuda")
         for make in (mg.from_dlpack, mg.tensor, mg.as_tensor, lambda t: mg.from_dlpack(t, copy=False)):
@@ -62,10 +68,7 @@ def test_tensors_of_pytorch():
 
 
 @pytest.mark.parametrize("own_stream", [False, True])
-def test_work_of_pytorch_is_waited_for(own_stream):
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
+def test_work_of_pytorch_is_waited_for(torch, own_stream):
     with torch.cuda.stream(torch.cuda.Stream() if own_stream else torch.cuda.current_stream()):
         for _ in range(3):
             # Their work comes first: our copy, and work on their memory, waits for it.
@@ -97,10 +100,7 @@ def test_work_of_pytorch_is_waited_for(own_stream):
             assert late.double().sum().item() == 2 * 4096 * 4096
 
 
-def test_gradients_beside_pytorch():
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
+def test_gradients_beside_pytorch(torch):
     data = torch.randn(32, 8, device="cuda")
     weight = torch.randn(4, 8, device="cuda", requires_grad=True)
     torch.tanh(data @ weight.t()).square().mean().backward()

@@ -57,23 +57,23 @@ def test_training_is_as_on_the_host(make):
     assert host[-1] < host[0]
 
 
+def example(name, *arguments, folder, environment):
+    """What an example prints that is run in a folder."""
+    path = ROOT / "examples" / name
+    if not path.exists():
+        pytest.skip("there are no examples beside this test")
+    command = [sys.executable, str(path), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 @pytest.mark.parametrize("device", ["cuda", "cpu"])
 def test_the_example_learns(device, tmp_path):
-    example = ROOT / "examples" / "mnist.py"
-    if not example.exists():
-        pytest.skip("there are no examples beside this test")
     environment = {k: v for k, v in os.environ.items() if k != "MNIST_DIR"}
-    arguments = [sys.executable, str(example), "--drawn", "6000", "--epochs", "3", "--device", device]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stderr
-    assert float(re.search(r"epoch 3/3 ([0-9.]+)%", done.stdout)[1]) > 90
+    told = example("mnist.py", "--drawn", "6000", "--epochs", "3", "--device", device, folder=tmp_path, environment=environment)
+    assert float(re.search(r"epoch 3/3 ([0-9.]+)%", told)[1]) > 90
 
 
 def test_moons_under_the_environment(tmp_path):
-    example = ROOT / "examples" / "moons.py"
-    if not example.exists():
-        pytest.skip("there are no examples beside this test")
-    environment = {**os.environ, "MG_DEVICE": "cuda"}
-    arguments = [sys.executable, str(example), "7", "out.png"]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, cwd=tmp_path, env=environment)
-    assert done.returncode == 0 and "accuracy 100%" in done.stdout, done.stderr
+    assert "accuracy 100%" in example("moons.py", "7", "out.png", folder=tmp_path, environment={**os.environ, "MG_DEVICE": "cuda"})
