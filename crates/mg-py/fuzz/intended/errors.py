@@ -152,7 +152,7 @@ OUTCOMES = [
         "they are in place.",
         lambda line, wanted, got: not wanted
         and re.search(r"\.cum(sum|prod)_\(", line) is not None
-        and "a result of i64 cannot be written into a tensor of bool" in got,
+        and "a result of int64 cannot be written into a tensor of bool" in got,
     ),
     (
         "A number divided by a tensor is a quotient, rounded once, whose gradient reads both; the reference multiplies the "
@@ -261,7 +261,7 @@ OUTCOMES = [
     ),
     (
         "Factorisations are of float32 and float64, also where there is nothing to factorise.",
-        lambda line, wanted, got: not wanted and re.search(r"TypeError: \w+: takes f32 and f64, got", got) is not None,
+        lambda line, wanted, got: not wanted and re.search(r"TypeError: \w+: takes float32 and float64, got", got) is not None,
     ),
     (
         "Of no elements there are no norms along an axis to tell; PyTorch does not find the shape.",
