@@ -202,6 +202,28 @@ def test_causal_biases(device, sizes, corner):
     assert mg.equal(attend(*ours, attn_mask=causal_upper_left(*sizes)), attend(*ours, is_causal=True))
 
 
+@pytest.mark.parametrize("far", [1000, 2**31, 2**62, 2**63 - 1])
+def test_windows_beyond_all_positions(device, far):
+    q, k = mg.randn(1, 2, 5, 8, device=device), mg.randn(1, 2, 9, 8, device=device)
+    lines = [t[0].transpose(0, 1) for t in (q, k)]
+    ends = [mg.tensor(n, dtype=mg.int32, device=device) for n in ([0, 2, 5], [0, 6, 9])]
+    for bounds, as_ in [((far, far), (-1, -1)), ((far, 0), (-1, 0)), ((0, far), (0, -1)), ((-1, far), (-1, -1))]:
+        mg.testing.assert_close(attend(q, k, k, window=bounds), attend(q, k, k, window=as_))
+        got, wanted = (varlen_attn(lines[0], lines[1], lines[1], *ends, 3, 6, window_size=window) for window in (bounds, as_))
+        mg.testing.assert_close(got, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_heads_without_features_have_the_same_weights(device, dtype):
+    q, k, v = (mg.randn(1, 2, *n, dtype=getattr(mg, dtype), device=device) for n in ((3, 0), (5, 0), (5, 4)))
+    wanted = v.mean(2, keepdim=True).expand(1, 2, 3, 4)
+    mg.testing.assert_close(attend(q, k, v), wanted)
+    mg.testing.assert_close(flex_attention(q, k, v), wanted)
+    ends = [mg.tensor([0, n], device=device) for n in (3, 5)]
+    lines = [t[0].transpose(0, 1) for t in (q, k, v)]
+    mg.testing.assert_close(varlen_attn(*lines, *ends, 3, 5), wanted[0].transpose(0, 1))
+
+
 def test_queries_without_keys_are_zeros(device):
     """As FlashAttention's, and unlike PyTorch's causal_lower_right, which is NaN there."""
     for dtype in ("float32", "bfloat16"):

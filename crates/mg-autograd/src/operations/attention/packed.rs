@@ -10,6 +10,9 @@ use mg_macros::operations;
 
 const OP: &str = "varlen_attn";
 
+/// More tokens than any memory has, and a float that is exactly that.
+const BEYOND: i64 = 1 << 52;
+
 /// Scores `[…, l, s]` of which only those stay that ranges of queries, `[l, 2]`, say.
 pub(super) fn within(scores: &Node, ranges: &Node) -> Result<Node> {
     let s = last_two(scores.shape())[1];
@@ -91,7 +94,8 @@ impl Met {
         let stands = before_end.add(to);
         let between =
             |x: &Node, low: &Node| Node::apply(Row::Maximum, &[&Node::apply(Row::Minimum, &[x, to]), low]);
-        let moved = |by: i64| stands.add(&stands.lit(by as f64));
+        // Tokens stand nowhere near the ends of i64, which a sum must not pass: what is beyond all sequences is as good as any bound.
+        let moved = |by: i64| stands.add(&stands.lit(by.clamp(-BEYOND, BEYOND) as f64));
         let begin = before.map_or(from.clone(), |before| between(&moved(-before), from));
         let end = after.map_or(to.clone(), |after| between(&moved(after.saturating_add(1)), &begin));
         let column = Node::ramp(Shape::of(&[1, 2]), from.device());
@@ -181,7 +185,7 @@ impl Tensor {
                 .map_or(usize::MAX, |(left, right)| left.saturating_add(right).saturating_add(1) as usize);
             max.min(window).min(u32::MAX as usize) as u32
         };
-        let scale = scale.unwrap_or(1.0 / (e as f64).sqrt());
+        let scale = scale.unwrap_or_else(|| super::usual_scale(e));
         let attention = Attention {
             kind: AttentionKind::Forward,
             span: Span::ALL,
