@@ -391,8 +391,14 @@ def test_packed_offsets(device):
     at = lambda *n: mg.tensor(n, dtype=mg.int32, device=device)  # noqa: E731
     # Offsets that fall or are too large are as if they did not.
     assert mg.equal(varlen_attn(q, q, q, at(0, 4, 2, 90), at(0, 4, 2, 90), 6, 6), varlen_attn(q, q, q, at(0, 4, 4, 6), at(0, 4, 4, 6), 6, 6))
-    # Tokens beyond the last sequence take nothing.
+    # Tokens beyond the last sequence take nothing, nor do those before the first; nobody takes these.
     assert not varlen_attn(q, q, q, at(0, 4), at(0, 4), 4, 4)[4:].any().item()
+    for causal in (False, True):
+        x = q.detach().double().requires_grad_()
+        y = varlen_attn(x, x, x, at(2, 5), at(2, 5), 3, 3, causal)
+        mg.testing.assert_close(y[2:5], varlen_attn(x[2:5], x[2:5], x[2:5], at(0, 3), at(0, 3), 3, 3, causal))
+        (back,) = mg.autograd.grad(y.square().sum(), x)
+        assert not any(part.any().item() for t in (y, back) for part in (t[:2], t[5:]))
     for offsets, text in [((at(0, 6), at(0, 3, 6)), "as many sequences"), ((q[0, 0], at(0, 6)), "integers"), ((at(0, 6)[None], at(0, 6)), "integers")]:
         with pytest.raises(ValueError, match=text):
             varlen_attn(q, q, q, *offsets, 6, 6)
