@@ -30,13 +30,19 @@ def test_making_and_moving():
 
 
 def test_the_default_device():
+    np = pytest.importorskip("numpy")
     before = mg.get_default_device()
     try:
         mg.set_default_device("cuda")
         assert mg.rand(2).is_cuda and mg.tensor([1.0]).is_cuda and nn.Linear(2, 2).weight.is_cuda
         assert (mg.tensor([1.0, 2.0]) + 1).tolist() == [2, 3] and mg.zeros(1, device="cpu").is_cpu
+        array = np.ones(2)
+        assert all(make(array).is_cuda and make(array, device="cpu").is_cpu for make in (mg.tensor, mg.as_tensor, mg.asarray))
+        assert mg.from_numpy(array).is_cpu and mg.tensor(mg.zeros(1, device="cpu")).is_cpu
     finally:
         mg.set_default_device(before)
+    with mg.device("cuda"):
+        assert mg.tensor(np.ones(2)).is_cuda
 
 
 def test_the_environment_names_the_default(program):
