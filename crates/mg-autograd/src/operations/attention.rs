@@ -122,7 +122,8 @@ impl Operands {
         }
         let all = Shape::broadcast(&lead(q.shape(), own), &lead(k.shape(), own));
         let Some(all) = all.and_then(|s| Shape::broadcast(&s, &lead(v.shape(), own))) else {
-            return fail("takes what has the same axes before the last two");
+            let fewer = if grouped { "" } else { " (enable_gqa: or fewer heads of keys and values)" };
+            return fail(&format!("takes what has the same axes before the last two{fewer}"));
         };
         let spread = |n: &Node| {
             let last = &n.shape()[n.shape().rank() - own..];
