@@ -62,7 +62,8 @@ def example(name, *arguments, folder, environment):
     path = ROOT / "examples" / name
     if not path.exists():
         pytest.skip("there are no examples beside this test")
-    command = [sys.executable, str(path), *arguments]
+    # A process that a signal ends says what each of its threads was at.
+    command = [sys.executable, "-X", "faulthandler", str(path), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -70,8 +71,7 @@ def example(name, *arguments, folder, environment):
 
 @pytest.mark.parametrize("device", ["cuda", "cpu"])
 def test_the_example_learns(device, tmp_path):
-    # A process that a signal ends says what each of its threads was at.
-    environment = {k: v for k, v in os.environ.items() if k != "MNIST_DIR"} | {"PYTHONFAULTHANDLER": "1"}
+    environment = {k: v for k, v in os.environ.items() if k != "MNIST_DIR"}
     told = example("mnist.py", "--drawn", "6000", "--epochs", "3", "--device", device, folder=tmp_path, environment=environment)
     assert float(re.search(r"epoch 3/3 ([0-9.]+)%", told)[1]) > 90
 
