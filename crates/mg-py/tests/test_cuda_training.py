@@ -62,7 +62,8 @@ def example(name, *arguments, folder, environment):
     path = ROOT / "examples" / name
     if not path.exists():
         pytest.skip("there are no examples beside this test")
-    command = [sys.executable, str(path), *arguments]
+    # A process that a signal ends says what each of its threads was at.
+    command = [sys.executable, "-X", "faulthandler", str(path), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
