@@ -17,6 +17,7 @@ pages! {
     Watching "watching.md",
     Checkpoints "checkpoints.md",
     Precision "precision.md",
+    Attention "attention.md",
     Replays "jit.md",
     Onnx "onnx.md",
     Fusion "fusion.md",

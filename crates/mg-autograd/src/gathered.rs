@@ -1,10 +1,12 @@
 //! A node's gradient while its shares come in. Shares of parts that do not meet (steps of a sequence, gates of a product) are laid
 //! side by side: each costs its own elements, not those of the whole. What was written over has no gradient where it was: a box of zeros.
+//! Shares that are products of matrices (of a weight that is used at each step of a sequence) are one product in the end.
 
 use crate::rules;
-use mg_device::{Layout, Result, Shape};
-use mg_graph::Node;
+use mg_device::{Error, ErrorKind, Layout, Result, Shape};
+use mg_graph::{Kernel, Node, Op, View};
 use mg_kernels::Algebra;
+use mg_kernels::library::Library;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -217,6 +219,73 @@ impl Parts {
     }
 }
 
+/// Adds a share to what may be there.
+fn added(rest: &mut Option<Node>, share: &Node) {
+    *rest = Some(rest.as_ref().map_or_else(|| share.clone(), |rest| rules::add(rest, share)));
+}
+
+/// How many products are worth their operands' copies.
+const SEVERAL: usize = 3;
+
+/// A share that is a product of matrices, `leftᵀ · right`, and smaller than what it comes to.
+#[derive(Clone)]
+struct Product {
+    share: Node,
+    /// `[k, m]`
+    left: Node,
+    /// `[k, n]`
+    right: Node,
+}
+
+impl Product {
+    /// A share that nobody else sees, computed or not yet.
+    fn of(share: &Node) -> Option<Product> {
+        let is_apart = |node: &Node| node.is_pending() && !node.is_somebodys();
+        let sources = share.sources();
+        let turned = match (share.op(), &sources[..]) {
+            (Op::View(View::Permute([1, 0, ..])), [product]) if share.shape().rank() == 2 => Some(product),
+            _ => None,
+        };
+        let product = turned.unwrap_or(share);
+        let Op::Kernel(Kernel::Library(Library::MatMul(_))) = product.op() else { return None };
+        if !is_apart(share) || !is_apart(product) || !share.dtype().is_float() {
+            return None;
+        }
+        let operands = product.sources();
+        let [a, b] = &operands[..] else { return None };
+        let (&[m, k], &[_, n]) = (&a.shape()[..], &b.shape()[..]) else { return None };
+        // As many elements are written and read of each product, where all are added up, as are copied where they are one.
+        if (m + n).saturating_mul(k) > (2 * m).saturating_mul(n) || k == 0 {
+            return None;
+        }
+        let across = a.permute(&[1, 0]).ok()?;
+        let (left, right) = if turned.is_some() { (b.clone(), across) } else { (across, b.clone()) };
+        Some(Product { share: share.clone(), left, right })
+    }
+}
+
+/// Products of one shape.
+#[derive(Clone)]
+pub(crate) struct Products(Vec<Product>);
+
+impl Products {
+    /// Their sum: one product, of the rows of all of them one after the other, the last to come first (of steps, these are the first ones).
+    fn whole(&self) -> Result<Node> {
+        if self.0.len() < SEVERAL {
+            let mut shares = self.0.iter().map(|product| product.share.clone());
+            let first = shares
+                .next()
+                .ok_or_else(|| Error::new("backward", ErrorKind::Internal("no products".into())))?;
+            return Ok(shares.fold(first, |sum, share| rules::add(&sum, &share)));
+        }
+        let all = |of: fn(&Product) -> &Node| {
+            let rows: Vec<&Node> = self.0.iter().rev().map(of).collect();
+            Node::concat(&rows, 0)
+        };
+        all(|product| &product.left)?.permute(&[1, 0])?.matmul(&all(|product| &product.right)?)
+    }
+}
+
 /// What has come in so far.
 #[derive(Clone)]
 pub(crate) enum Gathered {
@@ -226,6 +295,8 @@ pub(crate) enum Gathered {
     Sum(Node),
     /// Parts that do not meet, and what else there is to be added.
     Parts(Parts, Option<Node>),
+    /// Products of matrices, and what else there is to be added.
+    Products(Products, Option<Node>),
 }
 
 impl Gathered {
@@ -243,14 +314,46 @@ impl Gathered {
                     let parts = Parts::of(part, *share.shape());
                     *self = Gathered::Parts(parts, Some(sum.clone()));
                 }
-                (None, None) => *sum = rules::add(sum, &share),
+                (None, None) => match (Product::of(sum), Product::of(&share)) {
+                    (Some(first), second) => {
+                        *self = Gathered::Products(Products(vec![first]), None);
+                        match second {
+                            Some(second) => self.add_product(second),
+                            None => self.add_to_rest(&share),
+                        }
+                    }
+                    (None, Some(second)) => {
+                        *self = Gathered::Products(Products(vec![second]), Some(sum.clone()));
+                    }
+                    (None, None) => *sum = rules::add(sum, &share),
+                },
+            },
+            Gathered::Products(..) => match Product::of(&share) {
+                Some(product) => self.add_product(product),
+                None => self.add_to_rest(&share),
             },
             Gathered::Parts(parts, rest) => {
                 if part.is_none_or(|part| parts.add(part).is_some()) {
-                    *rest =
-                        Some(rest.as_ref().map_or_else(|| share.clone(), |rest| rules::add(rest, &share)));
+                    added(rest, &share);
                 }
             }
+        }
+    }
+
+    /// A product more, of those that there are.
+    fn add_product(&mut self, product: Product) {
+        let Gathered::Products(Products(all), rest) = self else { return self.add_to_rest(&product.share) };
+        let is_alike = all.first().is_none_or(|first| {
+            first.share.shape() == product.share.shape() && first.share.dtype() == product.share.dtype()
+        });
+        if is_alike { all.push(product) } else { added(rest, &product.share) }
+    }
+
+    fn add_to_rest(&mut self, share: &Node) {
+        match self {
+            Gathered::Products(_, rest) | Gathered::Parts(_, rest) => added(rest, share),
+            Gathered::Sum(sum) => *sum = rules::add(sum, share),
+            Gathered::Nothing => *self = Gathered::Sum(share.clone()),
         }
     }
 
@@ -294,12 +397,14 @@ impl Gathered {
 
     /// What it is made of.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
-        let (parts, base, rest): (&[Part], _, _) = match self {
-            Gathered::Nothing => (&[], None, None),
-            Gathered::Sum(sum) => (&[], None, Some(sum)),
-            Gathered::Parts(parts, rest) => (&parts.list, Some(&parts.base), rest.as_ref()),
+        let (parts, products, base, rest): (&[Part], &[Product], _, _) = match self {
+            Gathered::Nothing => (&[], &[], None, None),
+            Gathered::Sum(sum) => (&[], &[], None, Some(sum)),
+            Gathered::Parts(parts, rest) => (&parts.list, &[], Some(&parts.base), rest.as_ref()),
+            Gathered::Products(Products(all), rest) => (&[], all, None, rest.as_ref()),
         };
-        parts.iter().map(|part| &part.value).chain(base).chain(rest)
+        let products = products.iter().flat_map(|product| [&product.left, &product.right]);
+        parts.iter().map(|part| &part.value).chain(products).chain(base).chain(rest)
     }
 
     /// The gradient so far, if there is one.
@@ -310,6 +415,10 @@ impl Gathered {
             Gathered::Parts(parts, rest) => {
                 let parts = parts.whole()?;
                 Ok(Some(rest.as_ref().map_or_else(|| parts.clone(), |rest| rules::add(rest, &parts))))
+            }
+            Gathered::Products(products, rest) => {
+                let product = products.whole()?;
+                Ok(Some(rest.as_ref().map_or_else(|| product.clone(), |rest| rules::add(rest, &product))))
             }
         }
     }

@@ -5,6 +5,7 @@ mod common;
 
 use common::{Rng, assert_close, f32s, leaf};
 use mg_autograd::{Backward, Tensor, explain, grad};
+use mg_device::DType;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,21 @@ fn many_parts_cost_their_number() {
     let wanted: Vec<f64> = numbers.iter().rev().map(|&v| f64::from(v)).collect();
     assert_eq!(grad_of(&x), wanted);
     assert!(start.elapsed() < Duration::from_secs(20), "it took minutes: {:?}", start.elapsed());
+}
+
+/// What is made of random numbers for each column is made once, and not for each element of all rows.
+#[test]
+fn random_numbers_are_drawn_once_for_many_readers() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let launches = |rows: usize| {
+        let x = f32s(&[rows, 64], &vec![1.0; rows * 64]);
+        let sum = x + Tensor::rand(&[64], DType::F32).unwrap() * 2.0;
+        let sum_of = sum.explain().unwrap().launches.len();
+        let all = sum.to_f64_vec().unwrap();
+        assert!(all.chunks(64).all(|row| row == &all[..64]) && all[0] != all[1]);
+        sum_of
+    };
+    assert_eq!([launches(16), launches(1 << 14)], [1, 2]);
 }
 
 #[test]

@@ -233,7 +233,9 @@ impl FromStr for Device {
             Some(n) => Device::cuda_unchecked(n),
             None => {
                 let instead = match text {
-                    "meta" => ": shapes are known before anything is computed, on these too",
+                    "meta" => {
+                        ": no tensor takes memory before it is looked at, so that \"cpu\" does what \"meta\" would"
+                    }
                     _ => "",
                 };
                 let text = format!(

@@ -101,9 +101,37 @@ fn recycled<'b>(mut list: Vec<&Inner>) -> Vec<&'b Inner> {
 }
 
 static ENGINE: Mutex<Option<Engine>> = Mutex::new(None);
-static REGISTRY: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { nodes: Vec::new(), recorded: Vec::new() });
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 static EAGER: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// The pending nodes that people hold.
+struct Registry {
+    nodes: Vec<Weak<Inner>>,
+    /// Those that steps make which are being recorded. They are the recording thread's alone: what another one computed of them by itself, when
+    /// they have waited for long or beside its own, would be missing from that run, and the run would be like no other.
+    recorded: Vec<Recorded>,
+}
+
+/// What a step that is being recorded has made.
+struct Recorded {
+    /// The number that its recording began with.
+    by: u64,
+    nodes: Vec<Weak<Inner>>,
+    /// Entries of nodes that do not wait any more are removed when there are as many.
+    most: usize,
+}
+
+impl Registry {
+    /// What the recording that began with a number has made.
+    fn recorded_by(&mut self, by: u64) -> &mut Recorded {
+        let at = self.recorded.iter().position(|recorded| recorded.by == by).unwrap_or(self.recorded.len());
+        if at == self.recorded.len() {
+            self.recorded.push(Recorded { by, nodes: vec![], most: MAX_PENDING });
+        }
+        &mut self.recorded[at]
+    }
+}
 
 /// Takes the engine's lock. A panic inside the engine cannot leave it half-changed: all of its state is rebuilt by the
 /// next realisation, so a poisoned lock is taken all the same.
@@ -111,7 +139,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Option<Engine>> {
     crate::wait::locked(&ENGINE)
 }
 
-fn registry() -> MutexGuard<'static, Vec<Weak<Inner>>> {
+fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -134,23 +162,21 @@ pub fn set_eager(eager: bool) {
 
 /// Remembers a pending node that a person holds.
 pub(crate) fn register(node: &Node) {
-    if node.waits_long() && !crate::replay::is_recording() {
+    if crate::replay::is_recording() {
+        return register_recorded(node, crate::replay::started());
+    }
+    if node.waits_long() {
         // A failure stays with it.
         let _ = realize_quietly(&[node]);
         return;
     }
-    let mut entries = registry();
-    entries.push(Arc::downgrade(&node.0));
+    let mut registry = self::registry();
+    registry.nodes.push(Arc::downgrade(&node.0));
     let most = MAX_PENDING.max(2 * WAITING.load(Ordering::Relaxed));
-    if entries.len() < most {
+    if registry.nodes.len() < most {
         return;
     }
-    let waiting = tidy(entries);
-    // Runs that are recorded agree only where they are computed at the same places; what waits is computed at their end.
-    if crate::replay::is_recording() {
-        WAITING.store(waiting.len(), Ordering::Relaxed);
-        return;
-    }
+    let waiting = tidy(registry);
     // As many have to wait, and not to have waited: so a step that is cut is cut where the step before it was, whose plans are known.
     if waiting.len() < most {
         return;
@@ -159,24 +185,53 @@ pub(crate) fn register(node: &Node) {
     // A failure is kept by the nodes it concerns.
     let _ = realize_quietly(&oldest.iter().collect::<Vec<_>>());
     // Only what waits still makes the next time come later.
-    WAITING.store(tidy(registry()).len(), Ordering::Relaxed);
+    WAITING.store(tidy(self::registry()).len(), Ordering::Relaxed);
 }
 
-/// Forgets the entries of nodes that do not wait any more, and answers with those that do. What nobody else holds is let go behind the lock, as that
-/// may run anybody's code.
-fn tidy(mut entries: MutexGuard<'_, Vec<Weak<Inner>>>) -> Vec<Node> {
+/// As [`register`], of a node that a step makes whose recording began with this number. None is computed by itself: runs that are recorded agree only
+/// where they are computed at the same places, and what waits is computed at their end.
+fn register_recorded(node: &Node, by: u64) {
+    let mut registry = registry();
+    let recorded = registry.recorded_by(by);
+    recorded.nodes.push(Arc::downgrade(&node.0));
+    if recorded.nodes.len() >= recorded.most {
+        let waiting = pending_of(&mut recorded.nodes);
+        recorded.most = MAX_PENDING.max(2 * recorded.nodes.len());
+        drop(registry);
+        drop(waiting);
+    }
+}
+
+/// A recording is over: what it has made and waits is anybody's.
+pub(crate) fn end_recorded(by: u64) {
+    let mut registry = registry();
+    if let Some(at) = registry.recorded.iter().position(|recorded| recorded.by == by) {
+        let recorded = registry.recorded.swap_remove(at);
+        registry.nodes.extend(recorded.nodes);
+    }
+}
+
+/// Forgets the entries of nodes that do not wait any more, and answers with all nodes that there are: what nobody else holds is let go behind the
+/// registry's lock, as that may run anybody's code.
+fn pending_of(entries: &mut Vec<Weak<Inner>>) -> Vec<Node> {
     let known: Vec<Node> = entries.iter().filter_map(Weak::upgrade).map(Node).collect();
     *entries = known.iter().filter(|node| node.is_pending()).map(|node| Arc::downgrade(&node.0)).collect();
-    drop(entries);
+    known
+}
+
+/// Forgets the entries of nodes that do not wait any more, and answers with those that do.
+fn tidy(mut registry: MutexGuard<'_, Registry>) -> Vec<Node> {
+    let known = pending_of(&mut registry.nodes);
+    drop(registry);
     known.into_iter().filter(Node::is_pending).collect()
 }
 
-/// What is pending and somebody may want for itself, in an order that is the same from run to run. The registry keeps no more than that.
+/// What is pending and somebody may want for itself, in an order that is the same from run to run: all but what other threads' recordings have made.
+/// The registry keeps no more than that.
 fn take_waiting(others: &mut Vec<Node>) {
     // Another thread may let go of one meanwhile: as in `tidy`, it goes behind the lock then.
     let mut left: SmallVec<[Node; 4]> = SmallVec::new();
-    {
-        let mut entries = registry();
+    let mut take = |entries: &mut Vec<Weak<Inner>>| {
         let mut i = 0;
         while i < entries.len() {
             let node = entries[i].upgrade().map(Node);
@@ -192,7 +247,14 @@ fn take_waiting(others: &mut Vec<Node>) {
                 }
             }
         }
-        WAITING.fetch_min(entries.len(), Ordering::Relaxed);
+    };
+    {
+        let mut registry = registry();
+        take(&mut registry.nodes);
+        WAITING.fetch_min(registry.nodes.len(), Ordering::Relaxed);
+        if crate::replay::is_recording() {
+            take(&mut registry.recorded_by(crate::replay::started()).nodes);
+        }
     }
     drop(left);
     // The registry's order is not the same from run to run; a plan's must be.
@@ -356,8 +418,10 @@ fn note_read_later(collected: &Collected) {
 /// that they concern.
 pub fn compute_readers(of: &[Node]) {
     let waiting: Vec<Node> = {
-        let entries = registry();
-        entries.iter().filter_map(Weak::upgrade).map(Node).collect()
+        let registry = registry();
+        // Other threads' recordings, too: what they have made is of what these values are now.
+        let recorded = registry.recorded.iter().flat_map(|recorded| &recorded.nodes);
+        registry.nodes.iter().chain(recorded).filter_map(Weak::upgrade).map(Node).collect()
     };
     let mut reading: Vec<&Node> = vec![];
     {
@@ -394,6 +458,8 @@ pub fn compute_readers(of: &[Node]) {
 #[derive(Default)]
 pub(crate) struct Garbage {
     pub(crate) nodes: SmallVec<[Node; 8]>,
+    /// Nodes that nobody else held.
+    last: Vec<Inner>,
     pub(crate) sources: SmallVec<[Sources; 4]>,
 }
 
@@ -416,7 +482,8 @@ impl Engine {
         let patience = self.patience();
         let is_overdue = |node: &&Node| node.0.seq < patience && node.is_held() && node.is_pending();
         overdue.extend(others.iter().filter(is_overdue).cloned());
-        garbage.nodes.extend(others.drain(..));
+        // What others hold is let go at once: behind the lock another thread would find it held by one more, and plan otherwise.
+        garbage.last.extend(others.drain(..).filter_map(|node| Arc::into_inner(node.0)));
         self.others = others;
         result
     }

@@ -393,6 +393,11 @@ pub fn next_sequence() -> u64 {
     SEQUENCE.load(Ordering::Relaxed)
 }
 
+/// A number that no node will have: those that are made from now on have later ones.
+pub(crate) fn take_sequence() -> u64 {
+    SEQUENCE.fetch_add(1, Ordering::Relaxed)
+}
+
 /// The number that the next node had when something was computed last.
 static COMPUTED: AtomicU64 = AtomicU64::new(0);
 

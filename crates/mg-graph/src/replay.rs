@@ -77,7 +77,7 @@ pub(crate) fn same_elements(a: &Value, b: &Value) -> bool {
 
 /// What was launched while a step ran.
 pub struct Trace {
-    /// Nodes that are older were there before the step.
+    /// Nodes that are older were there before the step. No two recordings have the same.
     pub(crate) start: u64,
     steps: Vec<Realised>,
     /// That the host read a value within the step, and where.
@@ -117,7 +117,7 @@ pub fn record<R>(may_read: bool, f: impl FnOnce() -> R) -> Result<(R, Trace)> {
     if is_recording() {
         return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
     }
-    let start = crate::node::next_sequence();
+    let start = crate::node::take_sequence();
     RECORDINGS.fetch_add(1, Ordering::Relaxed);
     TRACE.set(Some(Trace {
         start,
@@ -130,14 +130,15 @@ pub fn record<R>(may_read: bool, f: impl FnOnce() -> R) -> Result<(R, Trace)> {
         exclusives: SmallVec::new(),
         computed: OnceLock::new(),
     }));
-    struct Stop;
+    struct Stop(u64);
     impl Drop for Stop {
         fn drop(&mut self) {
             TRACE.with_borrow_mut(|t| *t = None);
             RECORDINGS.fetch_sub(1, Ordering::Relaxed);
+            engine::end_recorded(self.0);
         }
     }
-    let _stop = Stop;
+    let _stop = Stop(start);
     let result = f();
     let lost = || Error::new("jit", ErrorKind::Internal("a recording that ended before it was over".into()));
     let trace = TRACE.with_borrow_mut(Option::take).ok_or_else(lost)?;

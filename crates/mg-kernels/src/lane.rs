@@ -91,6 +91,12 @@ pub trait FloatLane: Lane {
     fn at_least(self, low: Self) -> Self {
         Self::select(self.lt(low), low, self)
     }
+    /// What `f` makes of `self`, where it makes +0 of `low` and of all that is below it. A processor takes some hundred cycles for a product that
+    /// leaves the normal numbers, so one does not ask `f` there: softmax of scores that a mask has made −∞ is full of such.
+    #[inline(always)]
+    fn vanishing(self, _low: Self, f: impl FnOnce(Self) -> Self) -> Self {
+        f(self)
+    }
     /// The bit pattern as a signed integer.
     fn to_bits(self) -> Self::Bits;
     /// The number with this bit pattern.
@@ -282,6 +288,10 @@ macro_rules! float_lane {
                 <$float>::sqrt(self)
             }
             #[inline(always)]
+            fn vanishing(self, low: Self, f: impl FnOnce(Self) -> Self) -> Self {
+                nothing_below(self, low, f)
+            }
+            #[inline(always)]
             fn to_bits(self) -> $bits {
                 <$float>::to_bits(self) as $bits
             }
@@ -292,6 +302,14 @@ macro_rules! float_lane {
         }
     };
 }
+
+/// [`FloatLane::vanishing`] of who computes on a processor.
+#[inline(always)]
+pub(crate) fn nothing_below<L: FloatLane>(x: L, low: L, f: impl FnOnce(L) -> L) -> L {
+    let (is_below, zero) = (x.lt(low), x.lit(0.0));
+    L::select(is_below, zero, f(L::select(is_below, zero, x)))
+}
+
 float_lane!(f32, i32, Format::Single);
 float_lane!(f64, i64, Format::Double);
 

@@ -735,6 +735,9 @@ fn what_the_copy_engine_does_not_take_is_for_the_kernel_for_all_sizes() {
     // Corners of windows have eight bits, steps go to eight.
     assert!(direct(Case { padding: [130, 1], ..padded(130, 140) }));
     assert!(direct(Case { stride: [9, 1], ..case(8, 64, [40, 8], 64, [3, 3]) }));
+    // As many windows as there are places between two steps would never be listed.
+    let far = Case { stride: [1, 1 << 19], ..case(1, 1, [1, 1 << 20], 1, [3, 3]) };
+    assert!(!far.plan(ConvKind::Input, DType::BF16, Precision::Highest, None).launches.is_empty());
     // No tensor cores in f64; older devices have no such copy engine.
     let f64 = CASES[3].plan(ConvKind::Forward, DType::F64, Precision::Highest, None);
     assert!(uses(&f64, "conv_forward_f64"));

@@ -68,20 +68,41 @@ impl RotaryPositionalEmbeddings {
     /// if not before.
     #[track_caller]
     pub fn at(&self, x: &Tensor, positions: &Tensor) -> Result<Tensor> {
-        let positions = if positions.rank() == 1 { positions.unsqueeze(0)? } else { positions.clone() };
-        let rows = positions.try_embedding(&self.cache.flatten(1, -1)?, None)?;
-        let [pairs, both] = [self.cache.shape()[1], 2].map(|n| n as isize);
-        let [batch, sequence] = [0, 1].map(|axis| positions.shape().get(axis).map_or(1, |&n| n as isize));
-        told(self, self.turned(x, &rows.reshape(&[batch, sequence, pairs, both])?))
+        told(self, self.turned_at(x, positions))
+    }
+
+    fn turned_at(&self, x: &Tensor, positions: &Tensor) -> Result<Tensor> {
+        let (sizes, given) = (self.sizes(x)?, positions.shape());
+        let [batch, sequence, ..] = sizes;
+        let of_all = match *given {
+            [own] if own == sequence => positions.unsqueeze(0)?,
+            [own, l] if l == sequence && (own == batch || own == 1) => positions.clone(),
+            _ => {
+                let text =
+                    format!("takes positions [{batch}, {sequence}] or [{sequence}], got shape {given}");
+                return Err(Error::new(NAME, ErrorKind::Shape(text)));
+            }
+        };
+        let rows = of_all.try_embedding(&self.cache.flatten(1, -1)?, None)?;
+        let [own, sequence, pairs] = [of_all.shape()[0], sequence, self.cache.shape()[1]].map(|n| n as isize);
+        self.turned(x, &rows.reshape(&[own, sequence, pairs, 2])?)
+    }
+
+    /// The sizes of `[batch, sequence, heads, dim]`.
+    fn sizes(&self, x: &Tensor) -> Result<[usize; 4]> {
+        let features = 2 * self.cache.shape()[1];
+        match *x.shape() {
+            [batch, sequence, heads, size] if size == features => Ok([batch, sequence, heads, size]),
+            _ => {
+                let text = format!("takes [batch, sequence, heads, {features}], got shape {}", x.shape());
+                Err(Error::new(NAME, ErrorKind::Shape(text)))
+            }
+        }
     }
 
     /// By cosines and sines `[batch, sequence, dim / 2, 2]`.
     fn turned(&self, x: &Tensor, angles: &Tensor) -> Result<Tensor> {
-        let features = 2 * self.cache.shape()[1];
-        if x.rank() != 4 || x.shape()[3] != features {
-            let text = format!("takes [batch, sequence, heads, {features}], got shape {}", x.shape());
-            return Err(Error::new(NAME, ErrorKind::Shape(text)));
-        }
+        self.sizes(x)?;
         let [cos, sin] = [angles.select(3, 0)?, angles.select(3, 1)?];
         let heads_first = x.transpose(1, 2)?;
         heads_first.try_rotary_embedding(&cos, &sin, None, self.interleaved, 0, 0)?.transpose(1, 2)
@@ -135,6 +156,17 @@ mod tests {
         model.to_dtype(DType::BF16)?;
         assert_eq!(model.named_buffers()[0].1.dtype(), DType::BF16);
         assert!(model.forward(&x.narrow(3, 0, 2)?).is_err());
+        let rotary = RotaryPositionalEmbeddings::new(4, 3, 100.0)?;
+        for wrong in [&[0i64, 1][..], &[0, 1, 2, 0][..]] {
+            let error =
+                rotary.at(&x, &Tensor::from_vec(wrong.to_vec(), &[wrong.len()])?).err().unwrap().to_string();
+            assert!(
+                error.contains(&format!("takes positions [1, 3] or [3], got shape [{}]", wrong.len())),
+                "{error}"
+            );
+        }
+        assert!(rotary.at(&x, &Tensor::from_vec(vec![1i64], &[1, 1, 1])?).is_err());
+        assert!(rotary.at(&x, &Tensor::from_vec(vec![1i64], &[])?).is_err());
         assert!(
             RotaryPositionalEmbeddings::new(3, 4, 100.0).is_err()
                 && RotaryPositionalEmbeddings::new(4, 4, 0.0).is_err()

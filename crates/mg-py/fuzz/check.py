@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from .compare import PASSED, TOLERANCE, Difference, alike, differs, flat, numbers, parts, tolerance, values_differ
+from .compare import PASSED, Difference, alike, differs, numbers, parts, tolerance, values_differ
 from .generate import Generator
 from .measure import composed, left_to_machine, overflows, shaken, unrounded, widened, with_poles
 from .operations import available, undrawn
 from .program import Program
 from .run import MODES, Library, Trace, execute, ours, together, torch
 from .shrink import shrink
+from .values import TOLERANCE, flat
 
 
 def reference(name: str) -> Library:

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from . import intended
+from .intended.releases import FLAT
 from .program import Program
 from .run import BASIC, Library, Raised, Trace, odd
+from .values import TOLERANCE, flat
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,6 @@ def parts(library: Library, names: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def flat(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return [x for item in value for x in flat(item)]
-    return [value]
-
-
 def numbers(value: Any, of_gradient: bool) -> tuple[list[float], str]:
     """The numbers of a tensor, of its gradient, of an array, or a number; and their dtype."""
     if of_gradient:
@@ -106,8 +102,6 @@ def numbers(value: Any, of_gradient: bool) -> tuple[list[float], str]:
     return flat(value.tolist()), dtype_name(value.dtype)
 
 
-#: Of numbers that were rounded; those of f64 may have come from f32.
-TOLERANCE = {"float64": 3e-4, "float32": 3e-4, "float16": 2e-2, "bfloat16": 1e-1}
 #: Up to here sums of quarters' products are exact in any order.
 EXACT_UP_TO = {"float64": 2.0**40, "float32": 2.0**12}
 #: And they are multiples of this many-th parts.
@@ -268,7 +262,7 @@ def told(program: Program, at: int, outcomes: Sequence[Raised | None] = ()) -> s
     softmax = ["# of a softmax"] if made and re.search(r"softm(ax|in)\(", made[-1]) else []
     walks = (raised for before, raised in zip(program.lines[:at], outcomes) if re.search(r"backward\(|G\(|f\(", before))
     failed = ["# after a walk that failed"] if any(walks) else []
-    flat = ["# after what PyTorch has no gradient of"] if any(map(intended.FLAT.search, program.lines[: at + 1])) else []
+    flat = ["# after what PyTorch has no gradient of"] if any(map(FLAT.search, program.lines[: at + 1])) else []
     data = ["# after a write to data"] if any(re.search(r"\.data\b.*(_\(|=)", before) for before in program.lines[:at]) else []
     inner = ["# after an inner product"] if any(".inner(" in before for before in program.lines[:at]) else []
     return "\n".join([line, *called[-1:], *graph, *softmax, *failed, *flat, *data, *inner])

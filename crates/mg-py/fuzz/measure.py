@@ -11,6 +11,7 @@ import numpy as np
 
 from .program import Program
 from .run import Library, Trace, execute
+from .values import flat
 
 #: What becomes of an operation: told the operation, its name without that of an overload, and its arguments, answers with its answer.
 Through = Callable[[Any, str, tuple[Any, ...], dict[str, Any]], Any]
@@ -133,7 +134,7 @@ def unrounded(program: Program, library: Library) -> Trace:
         return value
 
     def each(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        tensors = [a for a in flattened(args) if isinstance(a, torch.Tensor)]
+        tensors = [a for a in flat(args) if isinstance(a, torch.Tensor)]
         # Integers become floats of the default dtype where a function has no other answer.
         integers = len(tensors) == 1 and not tensors[0].is_floating_point() and tensors[0].dtype != torch.bool
         narrow = integers or any(a.is_floating_point() and a.dtype != torch.float64 for a in tensors)
@@ -210,10 +211,6 @@ def widened(program: Program, library: Library) -> Trace:
         return execute(program.with_lines(lines), library)
     finally:
         torch.set_default_dtype(torch.float32)
-
-
-def flattened(value: Any) -> list[Any]:
-    return [x for item in value for x in flattened(item)] if isinstance(value, (list, tuple)) else [value]
 
 
 #: How far rounded numbers are moved: a few units in the last place.

@@ -11,7 +11,7 @@ import re
 
 from .check import Checker
 from .compare import Difference, differs, readable
-from .intended import out_of_range
+from .intended.readings import out_of_range
 from .interrupts import one_by_one
 from .program import Program, code, targets
 from .run import Library, execute, read_all

@@ -85,7 +85,21 @@ pub fn tensor(
 ) -> PyResult<PyTensor> {
     without_effect(layout, None);
     let t = nested::tensor(data, optional_dtype(dtype)?).map_err(|error| said_by(py, "tensor", error))?;
+    let t = where_nobody_says(py, t, data, device)?;
     PyTensor::finished(py, t, device, pin_memory, requires_grad)
+}
+
+/// What was an array of the host's, on the default device, unless another one is named: a tensor stays where it is, and so does what lies on a GPU.
+fn where_nobody_says(
+    py: Python<'_>,
+    t: Tensor,
+    data: &Bound<'_, PyAny>,
+    device: Any<'_, '_>,
+) -> PyResult<Tensor> {
+    if device.is_some_and(|device| !device.is_none()) || data.is_instance_of::<PyTensor>() {
+        return Ok(t);
+    }
+    build(py, || if t.device().is_cpu() { t.to(mg_autograd::default_device()) } else { Ok(t) })
 }
 
 /// A tensor as it is; a NumPy array by its own memory, as by `from_numpy`, where dtype and device are the array's; anything else as by `tensor`.
@@ -131,6 +145,7 @@ pub fn as_tensor<'py>(
                 return Bound::new(py, PyTensor::borrowed(t));
             }
             let t = nested::tensor(data, wanted).map_err(|error| said_by(py, "as_tensor", error))?;
+            let t = where_nobody_says(py, t, data, device)?;
             Bound::new(py, PyTensor::finished(py, t, device, None, false)?)
         }
     }

@@ -11,8 +11,12 @@ import textwrap
 import micrograd_rs as mg
 import pytest
 
-DEVICES = ["cpu", *(["cuda"] if mg.Device.is_cuda_available() else [])]
+HAS_CUDA = mg.Device.is_cuda_available()
+DEVICES = ["cpu", *(["cuda"] if HAS_CUDA else [])]
 RECORDED = 4  # calls after which a step is replayed
+
+needs_cuda = pytest.mark.skipif(not HAS_CUDA, reason="this machine has no CUDA")
+without_cuda = pytest.mark.skipif(HAS_CUDA, reason="this machine has CUDA")
 
 
 @pytest.fixture(params=DEVICES)

@@ -202,6 +202,28 @@ def test_causal_biases(device, sizes, corner):
     assert mg.equal(attend(*ours, attn_mask=causal_upper_left(*sizes)), attend(*ours, is_causal=True))
 
 
+@pytest.mark.parametrize("far", [1000, 2**31, 2**62, 2**63 - 1])
+def test_windows_beyond_all_positions(device, far):
+    q, k = mg.randn(1, 2, 5, 8, device=device), mg.randn(1, 2, 9, 8, device=device)
+    lines = [t[0].transpose(0, 1) for t in (q, k)]
+    ends = [mg.tensor(n, dtype=mg.int32, device=device) for n in ([0, 2, 5], [0, 6, 9])]
+    for bounds, as_ in [((far, far), (-1, -1)), ((far, 0), (-1, 0)), ((0, far), (0, -1)), ((-1, far), (-1, -1))]:
+        mg.testing.assert_close(attend(q, k, k, window=bounds), attend(q, k, k, window=as_))
+        got, wanted = (varlen_attn(lines[0], lines[1], lines[1], *ends, 3, 6, window_size=window) for window in (bounds, as_))
+        mg.testing.assert_close(got, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_heads_without_features_have_the_same_weights(device, dtype):
+    q, k, v = (mg.randn(1, 2, *n, dtype=getattr(mg, dtype), device=device) for n in ((3, 0), (5, 0), (5, 4)))
+    wanted = v.mean(2, keepdim=True).expand(1, 2, 3, 4)
+    mg.testing.assert_close(attend(q, k, v), wanted)
+    mg.testing.assert_close(flex_attention(q, k, v), wanted)
+    ends = [mg.tensor([0, n], device=device) for n in (3, 5)]
+    lines = [t[0].transpose(0, 1) for t in (q, k, v)]
+    mg.testing.assert_close(varlen_attn(*lines, *ends, 3, 5), wanted[0].transpose(0, 1))
+
+
 def test_queries_without_keys_are_zeros(device):
     """As FlashAttention's, and unlike PyTorch's causal_lower_right, which is NaN there."""
     for dtype in ("float32", "bfloat16"):
@@ -369,8 +391,14 @@ def test_packed_offsets(device):
     at = lambda *n: mg.tensor(n, dtype=mg.int32, device=device)  # noqa: E731
     # Offsets that fall or are too large are as if they did not.
     assert mg.equal(varlen_attn(q, q, q, at(0, 4, 2, 90), at(0, 4, 2, 90), 6, 6), varlen_attn(q, q, q, at(0, 4, 4, 6), at(0, 4, 4, 6), 6, 6))
-    # Tokens beyond the last sequence take nothing.
+    # Tokens beyond the last sequence take nothing, nor do those before the first; nobody takes these.
     assert not varlen_attn(q, q, q, at(0, 4), at(0, 4), 4, 4)[4:].any().item()
+    for causal in (False, True):
+        x = q.detach().double().requires_grad_()
+        y = varlen_attn(x, x, x, at(2, 5), at(2, 5), 3, 3, causal)
+        mg.testing.assert_close(y[2:5], varlen_attn(x[2:5], x[2:5], x[2:5], at(0, 3), at(0, 3), 3, 3, causal))
+        (back,) = mg.autograd.grad(y.square().sum(), x)
+        assert not any(part.any().item() for t in (y, back) for part in (t[:2], t[5:]))
     for offsets, text in [((at(0, 6), at(0, 3, 6)), "as many sequences"), ((q[0, 0], at(0, 6)), "integers"), ((at(0, 6)[None], at(0, 6)), "integers")]:
         with pytest.raises(ValueError, match=text):
             varlen_attn(q, q, q, *offsets, 6, 6)

@@ -7,9 +7,7 @@ import os
 
 import micrograd_rs as mg
 import pytest
-from conftest import run
-
-CUDA = mg.Device.is_cuda_available()
+from conftest import run, without_cuda
 
 # A name, what is done, and the exception it must end in; without one it must succeed.
 CASES = {
@@ -185,7 +183,7 @@ def test_case(ends, name):
     assert "internal error" not in text and "panick" not in done.stderr and text.strip() or kind.startswith("KeyError"), said
 
 
-@pytest.mark.skipif(CUDA, reason="this machine has CUDA")
+@without_cuda
 def test_without_cuda_the_reason_is_given(ends):
     assert "driver" in ends["no such device"].stdout or "device" in ends["no such device"].stdout
 

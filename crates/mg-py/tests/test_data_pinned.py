@@ -12,15 +12,14 @@ from pathlib import Path
 
 import micrograd_rs as mg
 import pytest
-from conftest import run
+from conftest import HAS_CUDA, needs_cuda, run
 from micrograd_rs.utils.data import DataLoader, TensorDataset
 from micrograd_rs.utils.data._utils.pin_memory import pin_memory
 
 STUB = Path(__file__).parents[2] / "mg-autograd" / "tests" / "cuda_faults" / "stub.c"
-has_cuda = mg.Device.is_cuda_available()
 
 
-@pytest.mark.skipif(has_cuda, reason="this machine has a device to pin for")
+@pytest.mark.skipif(HAS_CUDA, reason="this machine has a device to pin for")
 def test_without_a_device_nothing_is_pinned():
     x = mg.arange(6.0)
     assert x.pin_memory() is x and not x.is_pinned()
@@ -131,19 +130,19 @@ def driver(tmp_path_factory):
 
 
 @pytest.mark.parametrize("late", [None, "0", "1", "2"])
-@pytest.mark.skipif(has_cuda, reason="the driver of this machine is a driver")
+@pytest.mark.skipif(HAS_CUDA, reason="the driver of this machine is a driver")
 def test_batches_arrive_whenever_copies_are_made(driver, late):
     done = run(PROGRAM, LD_LIBRARY_PATH=driver, **({} if late is None else {"STUB_LATE": late}))
     assert (done.returncode, done.stdout) == (0, "right 30\n"), done.stderr
 
 
-@pytest.mark.skipif(not has_cuda, reason="this machine has no CUDA")
+@needs_cuda
 def test_batches_arrive_on_a_device():
     done = run(PROGRAM)
     assert (done.returncode, done.stdout) == (0, "right 30\n"), done.stderr
 
 
-@pytest.mark.skipif(not has_cuda, reason="this machine has no CUDA")
+@needs_cuda
 def test_batches_arrive_while_the_device_works():
     x = mg.arange(64 * 1024, dtype=mg.float32).reshape(64, 1024)
     work = mg.rand(1024, 1024, device="cuda")

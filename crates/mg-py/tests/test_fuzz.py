@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("numpy")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz import surface  # noqa: E402
+from fuzz import intended, surface  # noqa: E402
 from fuzz.calls import calls  # noqa: E402
 from fuzz.check import Checker  # noqa: E402
 from fuzz.compare import differs, parts  # noqa: E402
@@ -24,7 +24,7 @@ from fuzz.files import files  # noqa: E402
 from fuzz.interrupts import trial  # noqa: E402
 from fuzz.operations import joined, undrawn  # noqa: E402
 from fuzz.program import Program, script  # noqa: E402
-from fuzz.run import Library, execute  # noqa: E402
+from fuzz.run import Library, execute, ours  # noqa: E402
 from fuzz.shared import Shared, given  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
 
@@ -337,3 +337,33 @@ def test_a_reader_that_fails_otherwise_is_found(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("resource.setrlimit", lambda *_: None)
     assert module.work(1, 3, str(tmp_path / "status")) == 0 and limit > 0
     assert capsys.readouterr().out.count("OverflowError: a reader's mistake") == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "t1 = L.det(L.zeros(0, 3, 3, dtype=L.bfloat16))",
+        "L.ones(3, dtype=L.bool).cumsum_(0)",
+        "t1 = L.ones(2, 2, dtype=L.bool) @ L.ones(2, 2, dtype=L.bool)",
+        "t1 = L.searchsorted(L.ones(3, dtype=L.bool), L.ones(1, dtype=L.bool))",
+        "t1 = L.median(L.zeros(0, dtype=L.int64))",
+        "t1 = L.tensor([1], dtype=L.uint8).clamp(max=-5)",
+        "t1 = L.special.legendre_polynomial_p(L.ones(2), 2000000)",
+        "L.ones(2).expand(3, 2).fill_(1)",
+        "L.ones(2, requires_grad=True).logical_not_()",
+        "t1 = L.cat([L.zeros(0)], 5)",
+        "t1 = F.batch_norm(L.zeros(3), None, None, training=True)",
+        "t1 = F.adaptive_avg_pool2d(L.ones(1, 4, 4, dtype=L.int64), (0, 2))",
+        "t1 = F.adaptive_avg_pool2d(L.ones(1, 0, 4), (2, 2))",
+        "t1 = F.interpolate(L.zeros(1, 1, 3, 3), size=(0, 2))",
+        "t1 = L.zeros(0).tile((-1,))",
+        "t1 = L.zeros(1).reshape([1] * 17)",
+        "t1 = L.linalg.svd(L.full((2, 2), float('nan')))",
+        "L.igamma(L.ones(2, requires_grad=True), L.ones(2)).sum().backward()",
+        "t1 = L.linalg.solve(L.zeros(2, 2), L.zeros(2))",
+    ],
+)
+def test_what_we_alone_refuse_is_known_by_our_words(line):
+    """Errors' words change, and reasons that look for those of before dismiss nothing."""
+    (raised,) = execute(Program((line,)), ours()).outcomes
+    assert raised is not None and intended.outcome(line, None, raised, "torch"), str(raised)

@@ -136,6 +136,20 @@ TOLD = {
     "mg.ones(2).mul('a')": "mul(): takes tensors, numbers and NumPy arrays, got str",
     "mg.exp(3)": "exp(): argument 'input' must be a tensor, not int",
     "mg.ones(2).matmul(3)": "matmul(): argument 'other' must be a tensor, not int",
+    "mg.exp(foreign)": "exp(): argument 'input' must be a tensor, not test_helping_errors.Foreign: mg.from_dlpack(t) or mg.tensor(t) makes one of it",
+    "nn.Linear(3, 2)(foreign)": "linear(): argument 'input' must be a tensor, not test_helping_errors.Foreign",
+    "mg.nn.functional.scaled_dot_product_attention(H, H[:, :2], H[:, :2])": "scaled_dot_product_attention: takes what has the same axes before the last two "
+    "(enable_gqa: or fewer heads of keys and values), got shapes [1, 4, 2, 3], [1, 2, 2, 3] and [1, 2, 2, 3]",
+    "rnn.pack_padded_sequence(X, [2, 3], batch_first=True)": "pack_padded_sequence: takes lengths in descending order, got [2, 3]; pass enforce_sorted=False",
+    "rnn.pack_padded_sequence(X, [3], batch_first=True)": "pack_padded_sequence: takes 2 lengths, one of each sequence, got 1",
+    "rnn.pack_padded_sequence(X, [4, 1], batch_first=True)": "pack_padded_sequence: takes lengths above 0 and up to 3, got [4, 1]",
+    "nn.RotaryPositionalEmbeddings(4)(X)": "RotaryPositionalEmbeddings: takes [batch, sequence, heads, 4], got shape (2, 3)",
+    "nn.RotaryPositionalEmbeddings(4, 8)(mg.ones(1, 9, 2, 4))": "RotaryPositionalEmbeddings: has angles of 8 positions, got 9 tokens",
+    "nn.Sequential(nn.RotaryPositionalEmbeddings(4))(X)": "0 (RotaryPositionalEmbeddings): takes [batch, sequence, heads, 4]",
+    "nn.Softmax2d()(X)": "Softmax2d: takes [n, channels, height, width] or that without n, got (2, 3)",
+    "mg.einsum('ij,jk->ik', X, Y)": "einsum: axes that belong together have sizes 3 and 2, got shapes [2, 3] and [2, 3]",
+    "rnn.pad_sequence([])": "pad_sequence: takes at least one sequence",
+    "rnn.pad_sequence([X, X[:, :2]])": "pad_sequence: sequences differ in more than length: (2, 3) and (2, 2)",
     "mg.ones(2).sum(2**70)": "sum(): an integer beyond 2**63 is no size, axis or position",
     "mg.ones(2, 2**70)": "ones(): an integer beyond 2**63 is no size, axis or position",
     "mg.ones(3).view(2**70)": "view(): an integer beyond 2**63 is no size, axis or position",
@@ -166,7 +180,7 @@ TOLD = {
 @pytest.mark.parametrize("call", TOLD)
 def test_errors_name_the_operation(call):
     with pytest.raises(Exception) as told:
-        eval(call, {"mg": mg, "X": X, "Y": Y})
+        eval(call, {"mg": mg, "nn": nn, "rnn": nn.utils.rnn, "X": X, "Y": Y, "H": mg.ones(1, 4, 2, 3), "foreign": Foreign()})
     assert str(told.value).startswith(TOLD[call])
 
 
@@ -343,6 +357,7 @@ def test_a_leaf_that_is_changed():
         ("quantization", "no quantised tensors"),
         ("float8_e4m3fnuz", "float8_e4m3fn and float8_e5m2"),
         ("package", "compiler and exporter"),
+        ("_dynamo", "compiler and exporter"),
         ("mps", "devices are 'cpu' and 'cuda'"),
     ],
 )

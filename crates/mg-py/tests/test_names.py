@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 import importlib.util
 import inspect
@@ -25,6 +26,20 @@ def test_all_is_there(name):
     for public in module.__all__:
         assert getattr(module, public) is not None
     assert module.__doc__
+
+
+def test_what_is_imported_late_is_what_type_checkers_are_told_of():
+    """Names are in two lists: the one that is looked at when they are asked for, and the imports that only type checkers see."""
+    tree = ast.parse(Path(mg.__file__).read_text("utf-8"))
+    blocks = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"]
+    imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom) and node.level]
+    late = mg.__getattr__
+    told = {alias.name: node.module for node in imports if node.module for alias in node.names}
+    # `jit` is a module that is called.
+    assert told.pop("_Called") == "jit"
+    assert told == {name: place for name, place in late.members.items() if not name.startswith("_")}
+    modules = {alias.name for node in imports if not node.module for alias in node.names}
+    assert modules == {*late.submodules} - {"jit", "_C"}
 
 
 @pytest.mark.parametrize(

@@ -124,3 +124,31 @@ def test_results_with_names_in_transforms():
         assert type(got) is type(x.max(0)) and got.values.tolist() == x.max(0).values.tolist()
     with pytest.raises(TypeError):
         type(got)(x)
+
+
+#: Where functions of the package's top stood before their files had a subject each.
+ONCE_IN_FUNCTIONS = """
+    adaptive_max_pool1d affine_grid_generator batch_norm binary_cross_entropy_with_logits binomial cond conj_physical_ conv_tbc convolution
+    cosine_embedding_loss ctc_loss detach detach_ dropout dropout_ embedding embedding_bag empty_permuted fill fill_ frobenius_norm from_file
+    grid_sampler gru hinge_embedding_loss histogramdd instance_norm is_complex is_conj is_inference is_neg is_nonzero is_same_size is_signed kl_div lstm
+    lu margin_ranking_loss narrow_copy native_channel_shuffle native_dropout native_layer_norm nonzero_static nuclear_norm poisson_nll_loss resize_as_
+    rnn_relu rnn_tanh sym_sqrt sym_sum to_dlpack triplet_margin_loss unsafe_chunk unsafe_split unsafe_split_with_sizes zero_
+""".split()
+ONCE_IN_LEGACY = "sym_float sym_int sym_ite sym_max sym_min sym_not".split()
+
+
+def named(module, name):
+    """The pickle of a function, as protocol 0 writes it."""
+    return f"c{module}\n{name}\n.".encode()
+
+
+def test_functions_are_found_where_they_stood():
+    for module, names in (("micrograd_rs._functions", ONCE_IN_FUNCTIONS), ("micrograd_rs._legacy", ONCE_IN_LEGACY)):
+        for name in names:
+            assert pickle.loads(named(module, name)) is getattr(mg, name) is pickle.loads(pickle.dumps(getattr(mg, name)))
+    with pytest.raises(AttributeError):
+        pickle.loads(named("micrograd_rs._functions", "nothing"))
+    found = mg.histogramdd(mg.rand(5, 2), bins=2)
+    again = pickle.loads(pickle.dumps(found))
+    assert type(again) is type(found) is pickle.loads(named("micrograd_rs._functions", "_Histogram"))
+    assert again.hist.tolist() == found.hist.tolist() and [e.tolist() for e in again.bin_edges] == [e.tolist() for e in found.bin_edges]

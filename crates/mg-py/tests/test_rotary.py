@@ -196,6 +196,7 @@ def test_module(device, interleaved):
 def test_what_is_refused(device):
     x, cos = mg.randn(2, 3, 4, 6, device=device), mg.randn(1, 4, 3, device=device)
     at = mg.zeros(2, 4, dtype=mg.int64, device=device)
+    own = nn.RotaryPositionalEmbeddings(6).to(device)
     wrong = [
         (ValueError, "pairs of features", lambda: F.rotary_embedding(x[..., :5], cos, cos)),
         (ValueError, "pairs of features", lambda: F.rotary_embedding(x, cos, cos, rotary_embedding_dim=3)),
@@ -206,7 +207,10 @@ def test_what_is_refused(device):
         (ValueError, r"position_ids \[2, 4\]", lambda: F.rotary_embedding(x, cos[0], cos[0], at[:, :3])),
         (TypeError, "integers", lambda: F.rotary_embedding(x, cos[0], cos[0], at.float())),
         (TypeError, "takes cos_cache of float32", lambda: F.rotary_embedding(x, cos.double(), cos)),
+        (TypeError, "cos_cache of float32, got", lambda: F.rotary_embedding(x, cos.half(), cos)),
+        (TypeError, "cos_cache of float32 or float16, got", lambda: F.rotary_embedding(x.half(), cos.double(), cos)),
         (TypeError, "floats", lambda: F.rotary_embedding(x.long(), cos, cos)),
+        (TypeError, "float8_e4m3fn", lambda: F.rotary_embedding(x.to(mg.float8_e4m3fn), cos, cos)),
         (ValueError, "num_heads", lambda: F.rotary_embedding(x[0], cos, cos)),
         (ValueError, "num_heads", lambda: F.rotary_embedding(x, cos, cos, num_heads=2)),
         (ValueError, "do not part", lambda: F.rotary_embedding(x[0], cos, cos, num_heads=4)),
@@ -214,6 +218,12 @@ def test_what_is_refused(device):
         (IndexError, "out of range", lambda: mg.realize(F.rotary_embedding(x, cos[0], cos[0], at + 4))),
         (ValueError, "even dim", lambda: nn.RotaryPositionalEmbeddings(5)),
         (ValueError, "positive base", lambda: nn.RotaryPositionalEmbeddings(4, base=0)),
+        (ValueError, "positive base", lambda: nn.RotaryPositionalEmbeddings(4, base=float("inf"))),
+        (ValueError, "max_seq_len", lambda: nn.RotaryPositionalEmbeddings(4).build_rope_cache(-1)),
+        (TypeError, "max_seq_len", lambda: nn.RotaryPositionalEmbeddings(4).build_rope_cache(1.5)),
+        (ValueError, r"RotaryPositionalEmbeddings: takes input_pos \[2, 3\] or \[3\], got shape \(4,\)", lambda: own(x, input_pos=at[0])),
+        (ValueError, r"takes input_pos", lambda: own(x, input_pos=at[0, 0])),
+        (ValueError, r"takes input_pos", lambda: own(x, input_pos=at[None, :, :3])),
         (ValueError, r"heads, 6\]", lambda: nn.RotaryPositionalEmbeddings(6)(x[0])),
         (ValueError, "3 positions", lambda: nn.RotaryPositionalEmbeddings(6, 2).to(device)(x)),
     ]

@@ -310,6 +310,8 @@ def test_gradients_of_scores_of_ones_own():
     for wrong, text in (
         (lambda: flex_attention(q, k, v), "enable_gqa"), (lambda: flex_attention(q[0], k, v), "4 axes"),
         (lambda: flex_attention(q, q, q, block_mask=create_block_mask(noop_mask, None, None, 4, 3)), "of 4 queries and 3 keys, got 3 and 3"),
+        (lambda: flex_attention(q, k[:, :0], v[:, :0], enable_gqa=True), "got 0 and 4"), (lambda: flex_attention(q, k, v[:, :, :2], enable_gqa=True), "lengths of values"),
+        (lambda: create_block_mask(noop_mask, None, None, 3, 3, BLOCK_SIZE=0), "BLOCK_SIZE above 0, got 0"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=text):
             wrong()

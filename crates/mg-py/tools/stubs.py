@@ -258,7 +258,7 @@ def module(what: str, imports: list[str], names: list[str]) -> list[str]:
 def functions() -> str:
     declared = [name for name, _ in place("function")]
     # Those around which others of their names are written are taken from the extension there.
-    names = sorted({*declared, *FUNCTIONS} - defined(PACKAGE / "_functions.py"))
+    names = sorted({*declared, *FUNCTIONS}.difference(*map(defined, (PACKAGE / "_functions").glob("*.py"))))
     return "\n".join(module("Operations as functions.", taken(names), names))
 
 

@@ -1,14 +1,15 @@
 //! What a step that is being recorded reads and changes of what was there before it.
 
 use crate::gradient::is_leaf;
+use crate::tensor::memory::locked;
 use crate::tensor::{Cell, Kept, Line, Place, Tensor};
 use mg_device::{DType, Device, Layout, Shape};
 use mg_graph::{Node, Op};
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, Weak};
 
 /// Where something stands that a step reads or changes.
 #[derive(Clone)]
@@ -121,7 +122,7 @@ pub(super) struct Record {
     pub(super) asked: HashMap<usize, (Spot, Told)>,
     /// Tensors that were asked for how they lie in memory, and how that was.
     pub(super) lain: Vec<(Spot, Layout)>,
-    /// How many gradients other threads had let go.
+    /// How many gradients had been let go while steps were recorded.
     pub(super) cleared: u64,
     /// Why the step cannot be replayed.
     pub(super) refused: Option<&'static str>,
@@ -361,19 +362,44 @@ pub(crate) fn note_draw(why: &'static str) {
     noting(|r| r.refused = Some(why));
 }
 
-/// How many gradients were let go while others recorded a step.
-static CLEARED: AtomicU64 = AtomicU64::new(0);
+/// Gradients that were let go while others recorded a step, which leaves nothing that would say by whom.
+static CLEARED: Mutex<Cleared> = Mutex::new(Cleared { all: VecDeque::new(), number: 0 });
 
-/// See [`note_cleared`].
-pub(super) fn cleared() -> u64 {
-    CLEARED.load(Ordering::Relaxed)
+struct Cleared {
+    /// The leaves of the last of them, and the recordings that let them go, as [`mg_graph::started`] tells them.
+    all: VecDeque<(usize, u64)>,
+    /// How many there were.
+    number: u64,
 }
 
-/// Notes that a gradient is let go, which leaves nothing that would say by whom.
-pub(crate) fn note_cleared() {
-    if mg_graph::is_recorded_elsewhere() {
-        CLEARED.fetch_add(1, Ordering::Relaxed);
+/// Gradients let go that are remembered.
+const CLEARED_KEPT: usize = 1 << 14;
+
+/// How many gradients were let go so far; see [`cleared_by_others`].
+pub(super) fn cleared() -> u64 {
+    locked(&CLEARED).number
+}
+
+/// The leaves whose gradients others than the recording that began with `start` have let go since there were so many; nothing where there were too
+/// many to tell.
+pub(super) fn cleared_by_others(since: u64, start: u64) -> Option<HashSet<usize>> {
+    let cleared = locked(&CLEARED);
+    let new = (cleared.number - since) as usize;
+    let known = cleared.all.len().checked_sub(new)?;
+    Some(cleared.all.range(known..).filter(|(_, by)| *by != start).map(|&(leaf, _)| leaf).collect())
+}
+
+/// Notes that a leaf's gradient is let go.
+pub(crate) fn note_cleared(leaf: &Tensor) {
+    if !mg_graph::is_recorded_elsewhere() {
+        return;
     }
+    let mut cleared = locked(&CLEARED);
+    if cleared.all.len() >= CLEARED_KEPT {
+        cleared.all.pop_front();
+    }
+    cleared.all.push_back((leaf.id(), mg_graph::started()));
+    cleared.number += 1;
 }
 
 /// Notes that a leaf's gradient is looked at (`Some`), or replaced unseen.

@@ -130,14 +130,14 @@ impl Reading<'_> {
         self.record.slots.iter().chain(self.record.changed.iter().map(|(spot, _)| spot))
     }
 
-    /// Whether another thread has written a gradient meanwhile, or taken it away.
-    fn is_anothers(&self, grad: &GradOf) -> bool {
+    /// Whether another thread has written a gradient meanwhile, or taken it away, as it has those of some leaves.
+    fn is_anothers(&self, grad: &GradOf, cleared: &Option<HashSet<usize>>) -> bool {
         let before = grad.before.as_ref().and_then(Option::as_ref);
         match grad.leaf.grad_now() {
             Some(now) => {
                 before.is_none_or(|b| !b.is(&now)) && now.current().is_written_beside(self.trace.start())
             }
-            None => self.record.cleared != record::cleared(),
+            None => cleared.as_ref().is_none_or(|leaves| leaves.contains(&grad.leaf.id())),
         }
     }
 
@@ -176,8 +176,9 @@ impl Reading<'_> {
             spots.entry(kept.memory_id()).or_default().push(spot);
         }
         let mut grads = vec![];
+        let cleared = record::cleared_by_others(self.record.cleared, self.trace.start());
         for grad in &self.record.grads {
-            if self.is_anothers(grad) {
+            if self.is_anothers(grad, &cleared) {
                 return Err(refused(record::ANOTHER_THREAD));
             }
             let had = grad.before.as_ref().map(Option::is_some);

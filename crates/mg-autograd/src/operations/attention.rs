@@ -122,7 +122,8 @@ impl Operands {
         }
         let all = Shape::broadcast(&lead(q.shape(), own), &lead(k.shape(), own));
         let Some(all) = all.and_then(|s| Shape::broadcast(&s, &lead(v.shape(), own))) else {
-            return fail("takes what has the same axes before the last two");
+            let fewer = if grouped { "" } else { " (enable_gqa: or fewer heads of keys and values)" };
+            return fail(&format!("takes what has the same axes before the last two{fewer}"));
         };
         let spread = |n: &Node| {
             let last = &n.shape()[n.shape().rank() - own..];
@@ -136,7 +137,8 @@ impl Operands {
                 let mask = mask.node();
                 same_device(OP, &[&q, &mask])?;
                 if mask.dtype() != DType::Bool && mask.dtype() != dtype && mask.dtype() != DType::F32 {
-                    let text = format!("takes a mask of bool, f32 or {dtype}, got {}", mask.dtype());
+                    let floats = if dtype == DType::F32 { "f32".into() } else { format!("f32 or {dtype}") };
+                    let text = format!("takes a mask of bool or {floats}, got {}", mask.dtype());
                     return Err(Error::new(OP, ErrorKind::DType(text)));
                 }
                 let scores = with_last(&lead, &[last_two(q.shape())[0], last_two(k.shape())[0]])?;
@@ -342,6 +344,11 @@ fn spanned(given: &Operands, is_causal: bool, window: Option<&[isize]>) -> Resul
     Ok(Span::new(moved(left, queries - keys), moved(right, keys - queries)).unwrap_or(Span::ALL))
 }
 
+/// What scores of so many features are multiplied by where nothing else is said. Those of none are 0, and stay it.
+fn usual_scale(features: usize) -> f64 {
+    1.0 / (features.max(1) as f64).sqrt()
+}
+
 /// The bounds of a window, so many keys before a query's position and so many after it.
 fn bounds(op: &'static str, window: Option<&[isize]>) -> Result<[Option<i64>; 2]> {
     let fail = |text: String| Err(Error::new(op, ErrorKind::Value(text)));
@@ -394,7 +401,7 @@ impl Tensor {
         let span = spanned(&given, is_causal, window)?;
         dropout::check(OP, dropout_p)?;
         let e = last_two(given.query.shape())[1];
-        let scale = scale.unwrap_or(1.0 / (e as f64).sqrt());
+        let scale = scale.unwrap_or_else(|| usual_scale(e));
         let thinned = Thinned::drawn(&given.query, &given.lead, dropout_p)?;
         let answer = match given.by_kernel(scale, span, thinned.as_ref())? {
             Some(answer) => answer,

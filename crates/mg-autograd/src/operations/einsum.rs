@@ -324,7 +324,10 @@ pub(crate) fn contract(op: &'static str, operands: &[(Tensor, Vec<Label>)], out:
         for (at, &label) in labels.iter().enumerate() {
             let size = node.shape()[at];
             if sizes[label] != 1 && sizes[label] != size {
-                let text = format!("axes that belong together have sizes {} and {size}", sizes[label]);
+                let shapes: Vec<String> = operands.iter().map(|(t, _)| t.shape().to_string()).collect();
+                let (before, shapes) = (sizes[label], shapes.join(" and "));
+                let text =
+                    format!("axes that belong together have sizes {before} and {size}, got shapes {shapes}");
                 return Err(Error::new(op, ErrorKind::Shape(text)));
             }
             sizes[label] = size;

@@ -45,8 +45,9 @@ struct Given {
 
 impl Given {
     fn of(x: &Node, num_heads: usize, rotary_embedding_dim: usize) -> Result<Given> {
-        if !x.dtype().is_float() {
-            return fail(ErrorKind::DType, format!("takes floats, got {}", x.dtype()));
+        if !x.dtype().is_float() || x.dtype().is_narrow() {
+            let text = format!("takes floats that are computed with, got {}", x.dtype());
+            return fail(ErrorKind::DType, text);
         }
         let (x, heads) = match *x.shape().dims() {
             [_, heads, _, _] if num_heads == 0 || num_heads == heads => (x.clone(), 1),
@@ -87,8 +88,8 @@ impl Given {
         let node = cache.node();
         same_device(OP, &[x, &node])?;
         if node.dtype() != x.dtype() && node.dtype() != DType::F32 {
-            let text = format!("takes {name} of f32 or {}, got {}", x.dtype(), node.dtype());
-            return fail(ErrorKind::DType, text);
+            let own = if x.dtype() == DType::F32 { String::new() } else { format!(" or {}", x.dtype()) };
+            return fail(ErrorKind::DType, format!("takes {name} of f32{own}, got {}", node.dtype()));
         }
         let own = match position_ids {
             Some(at) => {

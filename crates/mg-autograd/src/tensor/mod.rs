@@ -285,7 +285,7 @@ impl Tensor {
         }
         match &grad {
             Some(grad) => grad.current().note_written(),
-            None => jit::note_cleared(),
+            None => jit::note_cleared(self),
         }
         let old = std::mem::replace(&mut *locked(&self.0.grad), grad);
         // Not under the lock: its memory may be somebody's who looks at this tensor when it goes.

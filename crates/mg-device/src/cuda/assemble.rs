@@ -77,7 +77,8 @@ impl Gpu {
         };
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                scope.spawn(work);
+                // Who cannot be begun leaves its texts to the others.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });

@@ -13,7 +13,8 @@ use super::Graph;
 use super::group::{Embed, Group, Groups, Split, squeeze};
 use super::path::Path;
 use crate::hash::Table;
-use crate::op::{Map, Op};
+use crate::op::{Map, Op, SourceKind};
+use mg_kernels::Law;
 
 /// Bytes that storing a value has to save: what a GPU moves while it starts a launch, should the value get one of its own.
 const WORTH_ON_GPU: isize = 4 << 20;
@@ -25,6 +26,9 @@ const WORK_ON_GPU: usize = 1 << 26;
 const WORK_ON_CPU: usize = 1 << 22;
 /// Instructions for an element that are hidden behind the memory that a program reads and writes.
 const HIDDEN: usize = 8;
+/// Instructions that a random number takes: ten rounds of Philox, and of a normal one a logarithm, a root and a cosine.
+const UNIFORM: usize = 32;
+const NORMAL: usize = 100;
 /// How many elements read a value that is computed for each of them.
 const READERS: usize = 16;
 
@@ -135,11 +139,23 @@ impl<'a, 'g> Shared<'a, 'g> {
         let (mut stack, mut work) = (vec![v], 0);
         while let Some(read) = stack.pop() {
             let i = graph.strip(read, &mut Path::new());
-            if graph.is_inlined(i) && std::mem::replace(&mut self.met[i], self.walk) != self.walk {
-                if let Op::Map(Map::Row(row)) = graph.nodes[i].op {
-                    work += row.cost();
+            if std::mem::replace(&mut self.met[i], self.walk) == self.walk {
+                continue;
+            }
+            match &graph.nodes[i].op {
+                Op::Source(SourceKind::Random { law: Law::Uniform, .. }) if graph.argument[i] => {
+                    work += UNIFORM
                 }
-                stack.extend(&graph.sources[i]);
+                Op::Source(SourceKind::Random { law: Law::Normal, .. }) if graph.argument[i] => {
+                    work += NORMAL
+                }
+                op if graph.is_inlined(i) => {
+                    if let Op::Map(Map::Row(row)) = op {
+                        work += row.cost();
+                    }
+                    stack.extend(&graph.sources[i]);
+                }
+                Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => {}
             }
         }
         work

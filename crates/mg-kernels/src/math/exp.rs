@@ -11,8 +11,10 @@ use crate::lane::{BitLane, FloatLane, Format};
 pub fn exp<L: FloatLane>(x: L) -> L {
     let low = lit(x, -104.0, -746.0);
     let high = lit(x, 89.0, 710.0);
-    let reduced = Reduced::new(x.between(low, high), 2);
-    reduced.times_power(reduced.power())
+    x.vanishing(low, |x| {
+        let reduced = Reduced::new(x.between(low, high), 2);
+        reduced.times_power(reduced.power())
+    })
 }
 
 /// x up to which [`exp_below`] is eˣ.
@@ -205,6 +207,17 @@ mod tests {
     use super::{EXP_BELOW, exp, exp_below};
 
     #[test]
+    fn what_vanishes_is_what_the_least_argument_gives() {
+        for x in [-104.0f32, -104.00001, -1e9, f32::MIN, f32::NEG_INFINITY] {
+            assert_eq!((exp(x).to_bits(), exp_below(x).to_bits()), (0, 0), "{x:e}");
+        }
+        for x in [-746.0f64, -746.000001, -1e9, f64::MIN, f64::NEG_INFINITY] {
+            assert_eq!((exp(x).to_bits(), exp_below(x).to_bits()), (0, 0), "{x:e}");
+        }
+        assert_eq!((exp(-103.9f32).to_bits(), exp(-745.1f64).to_bits()), (1, 1));
+    }
+
+    #[test]
     fn below_the_bound_both_ways_give_the_same_bits() {
         let same = |x: f32| assert_eq!(exp_below(x).to_bits(), exp(x).to_bits(), "{x:e}");
         let bound = (EXP_BELOW as f32).to_bits();
@@ -217,7 +230,7 @@ mod tests {
             .for_each(|bits| same(f32::from_bits(bits)));
         // What is not a normal number.
         ((-87.0f32).to_bits()..(-105.0f32).to_bits()).for_each(|bits| same(f32::from_bits(bits)));
-        assert!(exp_below(f32::NAN).is_nan());
+        assert!(exp_below(f32::NAN).is_nan() && exp(f32::NAN).is_nan());
         for x in (0..=2_000_000).map(|i| f64::from(i).mul_add(4.1e-4, -756.0)) {
             assert_eq!(exp_below(x).to_bits(), exp(x).to_bits(), "{x:e}");
         }

@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from . import _micrograd_rs as _rs
+
+# These stood here once, and pickles of that time say so.
+from ._functions.symbols import sym_float as sym_float
+from ._functions.symbols import sym_int as sym_int
+from ._functions.symbols import sym_ite as sym_ite
+from ._functions.symbols import sym_max as sym_max
+from ._functions.symbols import sym_min as sym_min
+from ._functions.symbols import sym_not as sym_not
 from ._micrograd_rs import Tensor
 
 TYPE_CHECKING = False
@@ -393,79 +401,3 @@ def get_device_module(device: Any = None) -> Any:
 def _assert(condition: Any, message: str) -> None:  # pyright: ignore[reportUnusedFunction]
     """`assert condition, message`."""
     assert condition, message
-
-
-def sym_int(a: Any) -> int:
-    """`int(a)`: sizes are numbers.
-
-    Arguments:
-        a: a number
-
-    >>> mg.sym_int(3.7)
-    3
-    """
-    return int(a)
-
-
-def sym_float(a: Any) -> float:
-    """`float(a)`.
-
-    Arguments:
-        a: a number
-
-    >>> mg.sym_float(3)
-    3.0
-    """
-    return float(a)
-
-
-def sym_max(a: Any, b: Any) -> Any:
-    """`max(a, b)`.
-
-    Arguments:
-        a: a number
-        b: the other number
-
-    >>> mg.sym_max(1, 2)
-    2
-    """
-    return max(a, b)
-
-
-def sym_min(a: Any, b: Any) -> Any:
-    """`min(a, b)`.
-
-    Arguments:
-        a: a number
-        b: the other number
-
-    >>> mg.sym_min(1, 2)
-    1
-    """
-    return min(a, b)
-
-
-def sym_not(a: Any) -> bool:
-    """`not a`.
-
-    Arguments:
-        a: a truth value
-
-    >>> mg.sym_not(False)
-    True
-    """
-    return not a
-
-
-def sym_ite(b: Any, t: Any, f: Any) -> Any:
-    """`t if b else f`.
-
-    Arguments:
-        b: a truth value
-        t: the answer where it holds
-        f: the answer where it does not
-
-    >>> mg.sym_ite(True, 1, 2)
-    1
-    """
-    return t if b else f

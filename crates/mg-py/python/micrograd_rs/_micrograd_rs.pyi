@@ -14482,7 +14482,8 @@ def _nn_varlen_attn(input: Tensor, key: Tensor, value: Tensor, cu_seq_q: Tensor,
     stands at its last key: with `is_causal` it takes all, the one before it all but the last; `window_size` leaves a query the keys from so many before it to so many
     after it, −1 being no bound. `shared` divides `heads`: each head of keys serves as many neighbouring ones of queries. A query without keys is answered with 0. Scores are never in memory, but
     where a gradient is differentiated again, and then all of them; what belongs to other sequences is not multiplied, but for the tiles of keys at their
-    ends. Offsets that fall are taken as the largest so far, and those beyond the last token as its end.
+    ends. Offsets that fall are taken as the largest so far, and those beyond the last token as its end;
+    tokens before the first offset and from the last one on are of no sequence.
 
     Arguments:
         input (tensor): the queries, `[l, heads, e]`; floats

@@ -337,7 +337,8 @@ class Lazy:
                 if found is not None:
                     return found
         # `from package import module` asks so whether the module has been imported, maybe while others that a hint would import are half done.
-        if name.startswith("_") or sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
+        private = name.startswith("_") and not (self.module == __package__ and absent(name))
+        if private or sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
             raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
         why = self.why_not(name)
         # `from module import name` keeps nothing of an AttributeError, and says why a name is not there in words of its own. (What is imported already it

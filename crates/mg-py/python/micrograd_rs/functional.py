@@ -8,7 +8,7 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 
 from . import _nn_ops, _ops
-from ._functions import conv_tbc, native_channel_shuffle
+from ._functions.images import conv_tbc, native_channel_shuffle
 from ._micrograd_rs import Tensor as _Tensor
 from ._micrograd_rs import _embedding_renorm, _scale_grad_by_freq
 from ._names import Lazy as _Lazy

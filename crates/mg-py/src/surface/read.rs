@@ -13,6 +13,9 @@ use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
 use crate::{device, dtype, nested, size};
 
+/// What is wanted where a tensor is.
+const TENSOR: &str = "a tensor";
+
 /// Reads arguments by their kinds.
 pub(super) struct Read {
     /// Whether the memory of one of the tensors is somebody else's.
@@ -24,7 +27,21 @@ pub(super) struct Read {
 impl Read {
     fn unlike(param: &str, wanted: &str, object: &Bound<'_, PyAny>) -> PyErr {
         let got = type_name(object);
-        PyTypeError::new_err(format!("argument '{param}' must be {wanted}, not {got}"))
+        let unlike =
+            |got: &str| PyTypeError::new_err(format!("argument '{param}' must be {wanted}, not {got}"));
+        if wanted != TENSOR {
+            return unlike(&got);
+        }
+        // A tensor of another library may be called as this one's are: `_names.no_tensor` has the same words.
+        match object.hasattr("__dlpack__") {
+            Ok(false) => unlike(&got),
+            Ok(true) => {
+                let name = object.get_type().fully_qualified_name();
+                let got = name.map_or(got, |name| name.to_string_lossy().into_owned());
+                unlike(&format!("{got}: mg.from_dlpack(t) or mg.tensor(t) makes one of it"))
+            }
+            Err(other) => other,
+        }
     }
 
     pub(super) fn tensor<'a>(
@@ -33,7 +50,7 @@ impl Read {
         name: &str,
     ) -> PyResult<Arg<'a>> {
         let Ok(tensor) = object.cast::<PyTensor>() else {
-            return Err(Self::unlike(name, "a tensor", object));
+            return Err(Self::unlike(name, TENSOR, object));
         };
         self.borrowed |= tensor.get().is_borrowed();
         Ok(Arg::Tensor(&tensor.get().t))

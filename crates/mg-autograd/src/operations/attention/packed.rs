@@ -10,6 +10,9 @@ use mg_macros::operations;
 
 const OP: &str = "varlen_attn";
 
+/// More tokens than any memory has, and a float that is exactly that.
+const BEYOND: i64 = 1 << 52;
+
 /// Scores `[…, l, s]` of which only those stay that ranges of queries, `[l, 2]`, say.
 pub(super) fn within(scores: &Node, ranges: &Node) -> Result<Node> {
     let s = last_two(scores.shape())[1];
@@ -47,12 +50,13 @@ impl Offsets {
         let count = self.at.shape()[0] - 1;
         let tokens = Node::ramp(Shape::of(&[self.tokens]), self.at.device());
         let of = Tensor::from_node(tokens.clone());
-        // How many begin before a token or with it: all but one of these are over. Those beyond the last sequence are of one that has nothing.
+        // How many begin before a token or with it: all but one of these are over. Those before the first sequence and beyond the last are of one that has
+        // nothing there: a query that took a key which does not know of it would have a gradient that the key has not.
         let begun = Tensor::try_searchsorted(&self.at, of, false, true, None, None)?.node();
         let begun = begun.reshape(Shape::of(&[self.tokens, 1]))?;
         let ends = Node::ramp(Shape::of(&[1, 2]), self.at.device());
-        let least = Node::apply(Row::Maximum, &[&begun, &begun.lit(1.0)]);
-        let which = least.add(&ends.sub(&ends.lit(1.0)));
+        let which = begun.add(&ends.sub(&ends.lit(1.0)));
+        let which = Node::apply(Row::Maximum, &[&which, &which.lit(0.0)]);
         let which = Node::apply(Row::Minimum, &[&which, &which.lit(count as f64)]);
         let bounds_of = |of: &Offsets| {
             let line = Tensor::from_node(which.reshape(Shape::new(&[2 * self.tokens])?)?);
@@ -91,7 +95,8 @@ impl Met {
         let stands = before_end.add(to);
         let between =
             |x: &Node, low: &Node| Node::apply(Row::Maximum, &[&Node::apply(Row::Minimum, &[x, to]), low]);
-        let moved = |by: i64| stands.add(&stands.lit(by as f64));
+        // Tokens stand nowhere near the ends of i64, which a sum must not pass: what is beyond all sequences is as good as any bound.
+        let moved = |by: i64| stands.add(&stands.lit(by.clamp(-BEYOND, BEYOND) as f64));
         let begin = before.map_or(from.clone(), |before| between(&moved(-before), from));
         let end = after.map_or(to.clone(), |after| between(&moved(after.saturating_add(1)), &begin));
         let column = Node::ramp(Shape::of(&[1, 2]), from.device());
@@ -107,7 +112,8 @@ impl Tensor {
     /// stands at its last key: with `is_causal` it takes all, the one before it all but the last; `window_size` leaves a query the keys from so many before it to so many
     /// after it, −1 being no bound. `shared` divides `heads`: each head of keys serves as many neighbouring ones of queries. A query without keys is answered with 0. Scores are never in memory, but
     /// where a gradient is differentiated again, and then all of them; what belongs to other sequences is not multiplied, but for the tiles of keys at their
-    /// ends. Offsets that fall are taken as the largest so far, and those beyond the last token as its end.
+    /// ends. Offsets that fall are taken as the largest so far, and those beyond the last token as its end;
+    /// tokens before the first offset and from the last one on are of no sequence.
     ///
     /// # Errors
     ///
@@ -181,7 +187,7 @@ impl Tensor {
                 .map_or(usize::MAX, |(left, right)| left.saturating_add(right).saturating_add(1) as usize);
             max.min(window).min(u32::MAX as usize) as u32
         };
-        let scale = scale.unwrap_or(1.0 / (e as f64).sqrt());
+        let scale = scale.unwrap_or_else(|| super::usual_scale(e));
         let attention = Attention {
             kind: AttentionKind::Forward,
             span: Span::ALL,

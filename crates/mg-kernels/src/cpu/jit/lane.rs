@@ -2,7 +2,7 @@
 
 use super::emit::{Inst, Signs};
 use crate::cpu::compile::Reg;
-use crate::lane::{BitLane, FloatLane, Format, Lane, Truth};
+use crate::lane::{BitLane, FloatLane, Format, Lane, Truth, nothing_below};
 use crate::rows::{self, Compare2, Float1, Float2, Logic1, Logic2, Numeric1, Numeric2, Row};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -213,6 +213,9 @@ impl FloatLane for Single {
     }
     fn sqrt(self) -> Self {
         Single(note(Inst::Sqrt(self.0)))
+    }
+    fn vanishing(self, low: Self, f: impl FnOnce(Self) -> Self) -> Self {
+        nothing_below(self, low, f)
     }
     fn to_bits(self) -> Word {
         Word(self.0)

@@ -590,7 +590,7 @@ class Softmax2d(Module):
         Errors: ValueError for another number of axes.
         """
         if input.dim() not in (3, 4):
-            raise ValueError(f"takes [n, channels, height, width] or that without n, got {input.shape}")
+            raise ValueError(f"Softmax2d: takes [n, channels, height, width] or that without n, got {input.shape}")
         return F.softmax(input, -3)
 
 

@@ -2,108 +2,28 @@
 
 from __future__ import annotations
 
-import copy
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NoReturn, Self, TypeVar, cast
-from weakref import WeakSet
 
-from .._micrograd_rs import Device, Tensor, dtype, empty_like, realize
+from .._micrograd_rs import Device, Tensor, dtype, empty_like
 from .._names import unknown, kind_of, no_tensor
-from . import _hooks, _state
+from . import _copies, _hooks, _moves, _state, _texts
 from ._hooks import Hook, Hooks, RemovableHandle, hooks_property
 from ._parts import HELD, Held, Parts, Transient, put, twins
+from ._registration import checked, registered, what_is
 from ._state import IncompatibleKeys
-from .parameter import (
-    Buffer,
-    Parameter,
-    buffers_known,
-    mark,
-    mark_as,
-    marks_of,
-)
+from ._texts import tell_where
+from .parameter import Buffer, Parameter, buffers_known, mark
 
 T = TypeVar("T")
 
 __all__ = ["IncompatibleKeys", "Module", "Parameter"]
 
 
-def _what(value: object) -> str:
-    if not isinstance(value, Tensor):
-        return type(value).__name__
-    return "a tensor that is none" if value.is_leaf else "the result of an operation"
-
-
-def _checked(module: Module, name: object, kind: str) -> str:
-    """The name of a new part."""
-    if not isinstance(name, str):
-        raise TypeError(f"the name of a {kind} is a string, got {type(name).__name__}")
-    if "." in name:
-        raise KeyError(f'the name of a {kind} has no "." in it, got {name!r}')
-    if name == "":
-        raise KeyError(f'the name of a {kind} is not ""')
-    known = module._kinds.get(name)
-    if known is None and _is_there(module, name):
-        raise KeyError(f"attribute {name!r} is there already")
-    known = "buffer" if known == "transient" else known
-    if known is not None and known != kind:
-        raise KeyError(f"{name!r} is a {known} already: delete it before it is made a {kind}")
-    return name
-
-
-def _is_there(module: Module, name: str) -> bool:
-    """`hasattr`, which would look for names that are near to one that is not there."""
-    if type(module).__getattr__ is not Module.__getattr__:
-        return hasattr(module, name)
-    return name in vars(module) or hasattr(type(module), name)
-
-
 def is_another(module: Module, base: type[Module], *methods: str) -> bool:
     """Whether a subclass says of itself how it does what one of these methods does."""
     return any(getattr(type(module), method) is not getattr(base, method) for method in methods)
-
-
-def _copied(value: Any, memo: dict[int, Any]) -> Any:
-    """A deep copy of what a module has."""
-    if not isinstance(value, Tensor) or value.is_leaf:
-        copied = copy.deepcopy(value, memo)
-    else:
-        # What was computed of parameters is computed anew before it is used.
-        copied = value.detach().clone()
-        mark_as(copied, marks_of(value))
-    if isinstance(value, Parameter):
-        mark(copied)
-        copied.grad = None
-    return copied
-
-
-class _Moves(threading.local):
-    """Tensors that an `_apply` has made, on this thread, and that are not computed yet."""
-
-    made: list[Tensor] | None = None
-
-
-_moves = _Moves()
-
-
-def _tell_where(error: Exception, module: Module) -> None:
-    """Puts the place of the module that failed before an error's words: `encoder.3.linear: takes […, 64], got …`. A number
-    alone does not say what fails: `3 (Linear): takes …`.
-    """
-    if len(error.args) != 1 or not isinstance(error.args[0], str):
-        return
-    inner, words = getattr(error, "_from", (module, error.args[0]))
-    if inner is module:
-        error._from = module, words  # type: ignore[attr-defined]
-        return
-    place = next((name for name, part in module.named_modules() if part is inner), None)
-    if place:
-        op, _, rest = words.partition(": ")
-        own = op.replace("_", "") == type(inner).__name__.lower()
-        if own and place.rpartition(".")[2].isdigit():
-            place += f" ({type(inner).__name__})"
-        error.args = (f"{place}: {rest if own else words}",)
 
 
 class _Compiled:
@@ -151,47 +71,10 @@ class Module:
         pass
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """A module of its own on copies of the parameters, which have no gradients yet. As everything that can be pickled it is asked for
-        what it consists of by `__reduce_ex__` and `__getstate__`, and told by `__setstate__`.
-        """
-        made: Any = self.__reduce_ex__(4)
-        if isinstance(made, str):
-            return self
-        parts: list[Any] = [*made, None, None, None]
-        make, arguments, state, items, entries = parts[:5]
-        module = make(*[copy.deepcopy(argument, memo) for argument in arguments])
-        memo[id(self)] = module
-        if state is not None:
-            plain = state.__class__ is dict
-            copied: Any = {name: _copied(value, memo) for name, value in state.items()} if plain else copy.deepcopy(state, memo)
-            told: Any = getattr(module, "__setstate__", None)
-            if told is not None:
-                told(copied)
-            else:
-                module.__dict__.update(copied)
-        for item in items or ():
-            module.append(copy.deepcopy(item, memo))
-        for key, value in entries or ():
-            module[copy.deepcopy(key, memo)] = copy.deepcopy(value, memo)
-        return module
+        return _copies.deep(self, memo)
 
     def __copy__(self) -> Any:
-        """Another module of the same parameters and parts: what is registered with one of them is registered with both, as in PyTorch, and
-        all else is each one's own.
-        """
-        made: Any = self.__reduce_ex__(4)
-        if isinstance(made, str):
-            return self
-        parts: list[Any] = [*made, None]
-        make, arguments, state = parts[:3]
-        module = make(*arguments)
-        if state is not None:
-            module.__setstate__(state)
-        if isinstance(module, Module) and module._kinds is self._kinds:
-            together = twins.setdefault(self, WeakSet([self]))
-            together.add(module)
-            twins[module] = together
-        return module
+        return _copies.shallow(self)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The output for an input: for subclasses to write. Call the module, `module(x)`, and not this: hooks and `compile` are of the call.
@@ -218,7 +101,7 @@ class Module:
                 return self.forward(*args, **kwargs)
             return _hooks.called(self, args, kwargs)
         except Exception as error:
-            _tell_where(error, self)
+            tell_where(error, self)
             raise
 
     def _as_written(self, *args: Any, **kwargs: Any) -> Any:
@@ -276,18 +159,18 @@ class Module:
             return
         kind = self._kinds.get(name)
         if isinstance(value, Module) and kind != "parameter":
-            kind, value = "module", _registered(self, "module", name, value)
+            kind, value = "module", registered(self, "module", name, value)
         elif isinstance(value, Buffer):
             kind = "buffer" if buffers_known[id(value)][1] else "transient"
-            value = _registered(self, "buffer", name, value)
+            value = registered(self, "buffer", name, value)
         elif isinstance(value, Parameter):
             kind = "parameter"
             mark(value)
-            value = _registered(self, "parameter", name, value)
+            value = registered(self, "parameter", name, value)
         elif value is not None and kind is not None and not (isinstance(value, Tensor) and kind in ("buffer", "transient")):
             takes = "it takes one (nn.Parameter(t)), or numbers written into it under no_grad()" if kind == "parameter" else "it takes one"
             what = "buffer" if kind == "transient" else kind
-            raise TypeError(f"{name!r} is a {what}, and {takes}, or None; got {_what(value)}. Delete it first to have something else there")
+            raise TypeError(f"{name!r} is a {what}, and {takes}, or None; got {what_is(value)}. Delete it first to have something else there")
         if kind is None:
             object.__setattr__(self, name, value)
         else:
@@ -325,12 +208,12 @@ class Module:
         >>> [name for name, _ in model.named_parameters()]
         ['scale']
         """
-        name = _checked(self, name, "parameter")
+        name = checked(self, name, "parameter")
         if isinstance(param, Parameter):
             mark(param)
-            param = _registered(self, "parameter", name, param)
+            param = registered(self, "parameter", name, param)
         elif param is not None:
-            raise TypeError(f"{name!r} takes a parameter: nn.Parameter(t); got {_what(param)}")
+            raise TypeError(f"{name!r} takes a parameter: nn.Parameter(t); got {what_is(param)}")
         self._kinds[name] = "parameter"
         put(self, name, param)
 
@@ -349,11 +232,11 @@ class Module:
         >>> list(model.state_dict()), list(model.parameters())
         (['mean'], [])
         """
-        name = _checked(self, name, "buffer")
+        name = checked(self, name, "buffer")
         if tensor is not None:
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"{name!r} takes a tensor or None, got {no_tensor(tensor)}")
-            tensor = _registered(self, "buffer", name, tensor)
+            tensor = registered(self, "buffer", name, tensor)
         self._kinds[name] = "buffer" if persistent else "transient"
         put(self, name, tensor)
 
@@ -378,9 +261,9 @@ class Module:
             elif isinstance(module, (list, tuple)):
                 what += ": give modules one by one, *modules"
             raise TypeError(f"{name!r} takes a module or None, got {what}")
-        name = _checked(self, name, "module")
+        name = checked(self, name, "module")
         if module is not None:
-            module = _registered(self, "module", name, module)
+            module = registered(self, "module", name, module)
         self._kinds[name] = "module"
         put(self, name, module)
 
@@ -724,41 +607,8 @@ class Module:
         their gradients: optimisers that have them go on, and what shares them shares them still. Buffers are
         replaced, unless nothing changes.
         """
-        # All of it is computed at once, when the outermost module is through.
-        outermost = _moves.made is None
-        moved: list[Tensor] = [] if _moves.made is None else _moves.made
-        _moves.made = moved
-        try:
-            if recurse:
-                for child in self.children():
-                    child._apply(fn)
-            self._apply_own(fn, moved)
-        finally:
-            if outermost:
-                _moves.made = None
-        if outermost:
-            realize(moved)
+        _moves.applied(self, fn, recurse)
         return self
-
-    def _apply_own(self, fn: Callable[[Tensor], Tensor], moved: list[Tensor]) -> None:
-        for name, kind in list(self._kinds.items()):
-            t = vars(self).get(name)
-            if not isinstance(t, Tensor):
-                continue
-            given = t.detach()
-            new = fn(given)
-            if new is given:
-                continue
-            moved.append(new)
-            if kind != "parameter":
-                mark_as(new, marks_of(t))
-                put(self, name, new)
-                continue
-            grad = None if t.grad is None else fn(t.grad.detach())
-            t.data = new
-            if grad is not None and t.grad is not None:
-                t.grad.data = grad
-                moved.append(grad)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Puts parameters and buffers on another device, into another dtype (floating-point ones), or both, and answers with the module: `to(device)`,
@@ -777,16 +627,7 @@ class Module:
         >>> model.weight.dtype
         micrograd_rs.float64
         """
-
-        def converted(t: Tensor) -> Tensor:
-            out = t.to(*args, **kwargs)
-            if not t.is_floating_point():
-                return out.to(t.dtype)
-            if not out.is_floating_point():
-                raise TypeError(f"a module takes floating-point dtypes, got {out.dtype}")
-            return out
-
-        return self._apply(converted)
+        return self._apply(lambda t: _moves.converted(t, *args, **kwargs))
 
     def to_empty(self, *, device: Device | str | None, recurse: bool = True) -> Self:
         """Puts parameters and buffers on a device, with numbers that stand for nothing, and answers with the module.
@@ -1002,7 +843,7 @@ class Module:
     ) -> RemovableHandle:
         if with_module:
             return self.register_load_state_dict_pre_hook(hook)
-        
+
         def without_module(_: Module, *args: Any) -> Any:
             return hook(*args)
 
@@ -1111,21 +952,10 @@ class Module:
         return _state.load(self, state_dict, strict, assign)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in HELD}
-        # What is remembered of tensors beside them.
-        state["_marks"] = {name: marks_of(t) for name, t in self._own(("parameter", "buffer", "transient"), Tensor)}
-        return state
+        return _copies.get_state(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        marks = state.pop("_marks", {})
-        # Those of the module that the state was of are none of this one's.
-        vars(self).update((name, value) for name, value in state.items() if name not in HELD)
-        for name, t in self._own(("parameter", "buffer", "transient"), Tensor):
-            if name in marks:
-                mark_as(t, marks[name])
-        for _, parameter in self._own(("parameter",), Tensor):
-            mark(parameter)
+        _copies.set_state(self, state)
 
     def extra_repr(self) -> str:
         """What stands between the parentheses of the module's text.
@@ -1142,38 +972,11 @@ class Module:
         return type(self).__name__
 
     def __repr__(self) -> str:
-        parts = list(self._own(("module",), Module))
-        lines = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in parts]
-        extra = self.extra_repr()
-        if not lines:
-            if "\n" in extra:
-                return f"{self._get_name()}(\n  " + extra.replace("\n", "\n  ") + "\n)"
-            return f"{self._get_name()}({extra})"
-        words = [*extra.split("\n"), *lines] if extra else lines
-        return f"{self._get_name()}(\n  " + "\n  ".join(words) + "\n)"
+        return _texts.text(self)
 
     def _repr_html_(self) -> str:
         """For notebooks: its parts, to be opened one by one, each with the number of its parameters."""
-        from html import escape
-
-        def part(name: str, module: Module) -> str:
-            count = sum(p.numel() for p in module.parameters())
-            head = f"{escape(name)}<b>{escape(module._get_name())}</b>({escape(module.extra_repr())}) <small>{count:,} parameters</small>"
-            parts = "".join(part(f"({n}): ", child) for n, child in module.named_children())
-            if not parts:
-                return f"<div style='margin-left:1.2em'>{head}</div>"
-            return f"<details open='open' style='margin-left:1.2em'><summary>{head}</summary>{parts}</details>"
-
-        return part("", self)
+        return _texts.html(self)
 
     def __dir__(self) -> Iterable[str]:
         return sorted({*dir(type(self)), *vars(self)})
-
-
-def _registered(module: Module, kind: str, name: str, value: Any) -> Any:
-    """What the hooks of registrations make of a part."""
-    for hook in list(_hooks.registrations[kind].values()):
-        other = hook(module, name, value)
-        if other is not None:
-            value = other
-    return value

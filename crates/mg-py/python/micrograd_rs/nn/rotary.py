@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .. import functional as F
 from .._micrograd_rs import ArgumentError, Device, Tensor, arange, stack
 from .._micrograd_rs import float64 as _float64
@@ -47,7 +49,7 @@ class RotaryPositionalEmbeddings(Module):
         device: Device | str | None = None,
     ) -> None:
         check_sizes(self, dim=dim, max_seq_len=max_seq_len)
-        if dim % 2 or not base > 0:
+        if dim % 2 or not 0 < base < math.inf:
             raise ArgumentError(f"RotaryPositionalEmbeddings: takes an even dim and a positive base, got {dim} and {base}")
         self.dim = dim
         self.max_seq_len = max_seq_len
@@ -68,7 +70,10 @@ class RotaryPositionalEmbeddings(Module):
 
         Arguments:
             max_seq_len: how many positions there are
+
+        Errors: ValueError for a negative number, TypeError for what is no integer.
         """
+        check_sizes(self, max_seq_len=max_seq_len)
         self.max_seq_len = max_seq_len
         self._made_on = self.theta.device
         self.rope_init()
@@ -88,13 +93,18 @@ class RotaryPositionalEmbeddings(Module):
         a position that the cache does not have.
         """
         if x.ndim != 4 or x.shape[3] != self.dim:
-            raise ArgumentError(f"takes [batch, sequence, heads, {self.dim}], got shape {tuple(x.shape)}")
+            raise ArgumentError(f"RotaryPositionalEmbeddings: takes [batch, sequence, heads, {self.dim}], got shape {tuple(x.shape)}")
         if input_pos is None:
             if x.shape[1] > len(self.cache):
-                raise ArgumentError(f"has angles of {len(self.cache)} positions, got {x.shape[1]} tokens, shape {tuple(x.shape)}")
+                what = f"{x.shape[1]} tokens, shape {tuple(x.shape)}"
+                raise ArgumentError(f"RotaryPositionalEmbeddings: has angles of {len(self.cache)} positions, got {what}")
             angles = self.cache[None, : x.shape[1]]
         else:
             at = input_pos[None] if input_pos.ndim == 1 else input_pos
+            batch, sequence = x.shape[:2]
+            if at.ndim != 2 or at.shape[0] not in (1, batch) or at.shape[1] != sequence:
+                takes = f"[{batch}, {sequence}] or [{sequence}]"
+                raise ArgumentError(f"RotaryPositionalEmbeddings: takes input_pos {takes}, got shape {tuple(input_pos.shape)}")
             angles = F.embedding(at, self.cache.flatten(1)).unflatten(-1, (-1, 2))
         turned = F.rotary_embedding(x.transpose(1, 2), angles[..., 0], angles[..., 1], interleaved=self.interleaved)
         return turned.transpose(1, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._functions import to_dlpack
+from .._functions.methods import to_dlpack
 from .._micrograd_rs import from_dlpack
 from .._names import Lazy as _Lazy
 

@@ -106,6 +106,11 @@ impl Measured {
     }
 }
 
+/// A kind as a file has it: in quotes, or Python would say `float32` for a dtype's short name.
+fn quoted(kind: Kind) -> String {
+    format!("{:?}", kind.name())
+}
+
 impl<'t> Found<'t> {
     fn read(&mut self, number: usize, line: &'t str) -> Result<(), String> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -118,8 +123,9 @@ impl<'t> Found<'t> {
             (other.kind, other.tile.name, other.form) == (row.kind, row.tile.name, row.form)
         };
         if let Some((before, _)) = self.rows.iter().find(same) {
-            let Row { kind, tile, form, .. } = &row;
-            return Err(format!("{} {} {form} is in line {before} already", kind.name(), tile.name));
+            let Row { tile, form, .. } = &row;
+            let kind = quoted(row.kind);
+            return Err(format!("{kind} {} {form} is in line {before} already", tile.name));
         }
         self.rows.push((number, row));
         Ok(())
@@ -162,12 +168,12 @@ impl<'t> Found<'t> {
         };
         let all = Kind::ALL;
         let Some(kind) = all.into_iter().find(|known| known.name() == kind) else {
-            let names: Vec<&str> = all.iter().map(|kind| kind.name()).collect();
+            let names: Vec<String> = all.iter().map(|kind| quoted(*kind)).collect();
             let head: Vec<&str> = HEAD.iter().map(|(word, _)| *word).collect();
             let (names, head) = (names.join(", "), head.join(", "));
             return Err(format!("got {kind:?}, a line begins with a dtype ({names}) or one of {head}"));
         };
-        let of = kind.name();
+        let of = quoted(kind);
         let named = || kind.tiles().iter().filter(|known| known.name == tile);
         if named().next().is_none() {
             let mut names: Vec<&str> = kind.tiles().iter().map(|tile| tile.name).collect();
@@ -211,7 +217,7 @@ impl<'t> Found<'t> {
             let is_this =
                 |(_, row): &(usize, Row)| (row.kind, row.tile.name, row.form) == (kind, tile.name, form);
             let Some(at) = self.rows.iter().position(is_this) else {
-                return Err(format!("there is no line for {} {} {form}", kind.name(), tile.name));
+                return Err(format!("there is no line for {} {} {form}", quoted(kind), tile.name));
             };
             rows.push(self.rows.swap_remove(at).1);
         }
@@ -347,22 +353,22 @@ mod tests {
                 row,
                 "bf16 w1x2 kn 3.0 1",
                 format!(
-                    "line {at}: got the tile \"w1x2\", bf16 takes w128x256, w128x192, w128x128, w128x64, 128x256, 128x128, 128x64, 64x64, 32x32, 128x128, 64x64"
+                    "line {at}: got the tile \"w1x2\", \"bf16\" takes w128x256, w128x192, w128x128, w128x64, 128x256, 128x128, 128x64, 64x64, 32x32, 128x128, 64x64"
                 ),
             ),
             (
                 row,
                 "bf16 w128x256 xx 3.0 1",
-                format!("line {at}: got the form \"xx\", bf16 w128x256 takes kn, kk, mn, mk"),
+                format!("line {at}: got the form \"xx\", \"bf16\" w128x256 takes kn, kk, mn, mk"),
             ),
             (
                 row,
                 "bf17 w128x256 kn 3.0 1",
                 format!(
-                    "line {at}: got \"bf17\", a line begins with a dtype (f32, tf32, f16, bf16, many, scaled, any) or one of gpu, capability, multiprocessors, clock, driver, date, commit"
+                    "line {at}: got \"bf17\", a line begins with a dtype (\"f32\", \"tf32\", \"f16\", \"bf16\", \"many\", \"scaled\", \"any\") or one of gpu, capability, multiprocessors, clock, driver, date, commit"
                 ),
             ),
-            (row, "", "there is no line for bf16 w128x256 kn".to_owned()),
+            (row, "", "there is no line for \"bf16\" w128x256 kn".to_owned()),
             (of("gpu"), "", "there is no line \"gpu\", which says the GPU's name".to_owned()),
             (of("gpu"), "gpu", "line 2: gpu is followed by \"\", takes the GPU's name".to_owned()),
             (
@@ -407,11 +413,14 @@ mod tests {
         let twice = format!("{good}{row}\n");
         assert_eq!(
             Measured::parse(&twice).unwrap_err(),
-            format!("line {}: bf16 w128x256 kn is in line {at} already", good.lines().count() + 1)
+            format!("line {}: \"bf16\" w128x256 kn is in line {at} already", good.lines().count() + 1)
         );
         // Of another GPU, without what only this one runs.
         let other = wrong("capability 9.0", "capability 8.0");
-        assert_eq!(other, format!("line {}: GPUs of capability 8.0 do not run f32 w128x128", line("f32")));
+        assert_eq!(
+            other,
+            format!("line {}: GPUs of capability 8.0 do not run \"f32\" w128x128", line("f32"))
+        );
         for text in ["", "\0", "gpu\u{a0}x", "🦀 🦀 🦀", &"x ".repeat(1 << 16)] {
             Measured::parse(text).unwrap_err();
         }

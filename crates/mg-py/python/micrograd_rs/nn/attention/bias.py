@@ -68,17 +68,17 @@ class CausalBias:
         return f"CausalBias({self.variant.name}, {self.seq_len_q}, {self.seq_len_kv})"
 
 
-def _sizes(size: tuple[int, ...]) -> tuple[int, int]:
+def _sizes(name: str, size: tuple[int, ...]) -> tuple[int, int]:
     if len(size) != 2:
-        raise RuntimeError(f"takes 2 sizes, of queries and of keys, got {len(size)}")
+        raise RuntimeError(f"{name}: takes 2 sizes, of queries and of keys, got {len(size)}")
     return size[0], size[1]
 
 
 def causal_upper_left(*size: int) -> CausalBias:
     """Query `i` of so many queries sees keys up to `i`, of so many keys: what `is_causal` says."""
-    return CausalBias(CausalVariant.UPPER_LEFT, *_sizes(size))
+    return CausalBias(CausalVariant.UPPER_LEFT, *_sizes("causal_upper_left", size))
 
 
 def causal_lower_right(*size: int) -> CausalBias:
     """The last of so many queries sees all of so many keys, the one before it all but the last, …: what queries ask of a cache that ends with their own keys."""
-    return CausalBias(CausalVariant.LOWER_RIGHT, *_sizes(size))
+    return CausalBias(CausalVariant.LOWER_RIGHT, *_sizes("causal_lower_right", size))

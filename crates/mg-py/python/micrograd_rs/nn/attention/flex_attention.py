@@ -190,6 +190,8 @@ def create_block_mask(
 ) -> BlockMask:
     """The mask that a function of the numbers of batch, head, query and key says: True is let through. A `B` or `H` of None is for all."""
     sizes = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else BLOCK_SIZE
+    if min(sizes) < 1:
+        raise ValueError(f"create_block_mask: takes a BLOCK_SIZE above 0, got {BLOCK_SIZE}")
     return BlockMask(create_mask(mask_mod, B, H, Q_LEN, KV_LEN, device), (sizes[0], sizes[1]), mask_mod)
 
 
@@ -229,15 +231,17 @@ def flex_attention(
             raise ValueError(f"flex_attention: takes a {name} of 4 axes, [batch, heads, length, size], got {t.shape}")
     _, h, length, size = query.shape
     if key.shape[1] != h:
-        if not enable_gqa or h % key.shape[1]:
+        if not enable_gqa or key.shape[1] == 0 or h % key.shape[1]:
             raise ValueError(f"flex_attention: takes as many heads of keys as of queries (enable_gqa: or a part of it), got {key.shape[1]} and {h}")
+    if value.shape[1:3] != key.shape[1:3]:
+        raise ValueError(f"flex_attention: takes as many heads and lengths of values as of keys, got {tuple(value.shape)} and {tuple(key.shape)}")
     mask = None
     if block_mask is not None:
         rows, columns = block_mask.shape[2:]
         if (rows, columns) != (length, key.shape[2]):
             raise ValueError(f"flex_attention: the mask is of {rows} queries and {columns} keys, got {length} and {key.shape[2]}")
         mask = block_mask._mask.to(query.device)
-    scale = 1 / math.sqrt(size) if scale is None else scale
+    scale = 1 / math.sqrt(max(size, 1)) if scale is None else scale
     if return_lse and return_aux is not None:
         raise ValueError("flex_attention: takes return_lse or return_aux, not both")
     if score_mod is None and not return_lse and return_aux is None:

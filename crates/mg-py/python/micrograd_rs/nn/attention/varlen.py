@@ -39,7 +39,7 @@ def varlen_attn(
 
     Sequence `i` has the queries from `cu_seq_q[i]` to `cu_seq_q[i + 1]`, and the keys from `cu_seq_k[i]` to `cu_seq_k[i + 1]`. Its last query stands at its last key. What
     belongs to other sequences is neither read nor multiplied, but for the tiles in which sequences meet; scores are never in memory, unless a gradient is differentiated again. A query without keys is
-    answered with 0. Offsets that fall are taken as the largest so far, those beyond the last token as its end.
+    answered with 0. Offsets that fall are taken as the largest so far, those beyond the last token as its end; tokens before the first offset and from the last one on are of no sequence.
 
     Arguments:
         query: the queries, `[l, heads, e]`; floats

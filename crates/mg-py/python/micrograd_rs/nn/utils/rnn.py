@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..._micrograd_rs import Tensor, arange, full, tensor, zeros_like
+from ..._micrograd_rs import ArgumentError, Tensor, arange, full, tensor, zeros_like
 from ..._names import Lazy as _Lazy
 from ..._ops import cat
 
@@ -67,7 +67,7 @@ class PackedSequence(_Fields):
         unsorted_indices: Tensor | None = None,
     ) -> PackedSequence:
         if batch_sizes is None:
-            raise ValueError("takes batch_sizes: how many sequences there are at each step")
+            raise ArgumentError("PackedSequence: takes batch_sizes: how many sequences there are at each step")
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
@@ -169,7 +169,7 @@ def pack_padded_sequence(
         batch_first: whether the batch is the first axis
         enforce_sorted: whether it is an error that a longer sequence comes after a shorter one; otherwise they are sorted here
 
-    Errors: ValueError for another number of lengths than sequences, for lengths that are not from 1 to `steps`, and, with `enforce_sorted`, for
+    Errors: ArgumentError for another number of lengths than sequences, for lengths that are not from 1 to `steps`, and, with `enforce_sorted`, for
     lengths that rise.
 
     >>> x = mg.tensor([[1, 2, 0], [3, 4, 5]])
@@ -181,13 +181,13 @@ def pack_padded_sequence(
         input = input.transpose(0, 1)
     steps, batch = input.shape[:2]
     if len(sizes) != batch:
-        raise ValueError(f"takes {batch} lengths, got {len(sizes)}")
+        raise ArgumentError(f"pack_padded_sequence: takes {batch} lengths, one of each sequence, got {len(sizes)}")
     if any(not 0 < n <= steps for n in sizes):
-        raise ValueError(f"takes lengths above 0 and up to {steps}, got {sizes}")
+        raise ArgumentError(f"pack_padded_sequence: takes lengths above 0 and up to {steps}, got {sizes}")
     order = None
     if enforce_sorted:
         if any(a < b for a, b in zip(sizes, sizes[1:])):
-            raise ValueError("takes lengths in descending order; pass enforce_sorted=False for others")
+            raise ArgumentError(f"pack_padded_sequence: takes lengths in descending order, got {sizes}; pass enforce_sorted=False for others")
     else:
         places = sorted(range(batch), key=lambda i: -sizes[i])
         sizes = [sizes[i] for i in places]
@@ -233,7 +233,7 @@ def pad_packed_sequence(
     steps = len(counts)
     if total_length is not None:
         if total_length < steps:
-            raise ValueError(f"takes a total_length of at least {steps}, got {total_length}")
+            raise ArgumentError(f"pad_packed_sequence: takes a total_length of at least {steps}, got {total_length}")
         steps = total_length
     places: list[int] = []
     row = 0
@@ -273,16 +273,16 @@ def pad_sequence(
             [10, -1, -1]])
     """
     if padding_side not in ("right", "left"):
-        raise ValueError(f'a padding_side is "right" or "left", got {padding_side!r}')
+        raise ArgumentError(f'pad_sequence: a padding_side is "right" or "left", got {padding_side!r}')
     parts = list(sequences)
     if not parts:
-        raise ValueError("takes at least one sequence")
+        raise ArgumentError("pad_sequence: takes at least one sequence, got none")
     longest = max(part.shape[0] for part in parts)
     rest = tuple(parts[0].shape[1:])
     padded: list[Tensor] = []
     for part in parts:
         if tuple(part.shape[1:]) != rest:
-            raise ValueError(f"sequences differ in more than length: {parts[0].shape} and {part.shape}")
+            raise ArgumentError(f"pad_sequence: sequences differ in more than length: {parts[0].shape} and {part.shape}")
         missing = longest - part.shape[0]
         if missing:
             padding = full((missing, *rest), padding_value, dtype=part.dtype, device=part.device)

@@ -22,6 +22,8 @@ const MOST_ZEROS: usize = 11;
 const FEWEST_FLOPS: usize = 1 << 18;
 /// No more than this is copied.
 const MOST: usize = 2 << 30;
+/// Windows of a gradient by the input, one for each place between two steps; what has more is left to other kernels.
+const MOST_WINDOWS: usize = 1 << 10;
 
 /// What multiplies.
 #[derive(Clone, Copy)]
@@ -231,6 +233,9 @@ fn backward(g: &Geometry) -> Vec<Gathered> {
         }
     };
     let mut all = Vec::new();
+    if rests(1).len().saturating_mul(rests(2).len()) > MOST_WINDOWS {
+        return all;
+    }
     for rest_y in rests(1) {
         for rest_x in rests(2) {
             let [y, x] = [one(1, rest_y), one(2, rest_x)];
@@ -305,6 +310,7 @@ fn takes(kind: ConvKind, g: &Geometry, windows: &[Gathered], capability: u32) ->
         && planes
         && 2 * m.saturating_mul(n).saturating_mul(k) >= FEWEST_FLOPS
         && [m, n, k, g.inputs(), g.outputs()].iter().all(|&n| n < 1 << 30)
+        && !windows.is_empty()
         && windows.iter().all(Gathered::fits)
 }
 
