@@ -20,6 +20,8 @@ const FEW: usize = 20;
 /// The same where rows of `b` are a multiple of [`APART`] elements apart, and compete for few sets of a cache.
 const FEWER: usize = 3;
 const APART: isize = 1024;
+/// Slivers that are never divided among tasks.
+const TALL: usize = 6;
 
 /// Two matrices, their strides in elements.
 #[derive(Clone, Copy)]
@@ -83,6 +85,8 @@ struct KernelPlan<T: Entry> {
     /// Where packed operands lie, or null.
     packed_a: *mut T::Acc,
     packed_b: *mut T::Acc,
+    /// Whether a strip of `b` is packed by the one task that reads it, a block before it is read: it does not leave the caches in between.
+    packs_near: bool,
     /// Whether `a` is packed in groups, because neighbours in memory are neighbours along `m`.
     grouped: bool,
     /// Distance between packed rows of `a`.
@@ -116,7 +120,6 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
         (true, false) => blocks * p.m * a_stride,
     };
     let a_len = a_len.next_multiple_of(32);
-    let b_len = if pack_b { strips * width * p.k } else { 0 };
 
     let mut plan = KernelPlan {
         p,
@@ -128,6 +131,7 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
         column_tasks: 1,
         packed_a: std::ptr::null_mut(),
         packed_b: std::ptr::null_mut(),
+        packs_near: false,
         grouped,
         a_stride,
         blocks,
@@ -135,9 +139,11 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
     if threads {
         plan.divide(output.after.is_some());
     }
+    plan.packs_near = pack_b && plan.row_tasks == 1;
+    let b_len = if pack_b && !plan.packs_near { strips * width * p.k } else { 0 };
     scratch::with(Slot::Packed, a_len + b_len, |packed: *mut T::Acc| {
         plan.packed_a = if pack_a { packed } else { std::ptr::null_mut() };
-        plan.packed_b = if pack_b { packed.wrapping_add(a_len) } else { std::ptr::null_mut() };
+        plan.packed_b = if b_len > 0 { packed.wrapping_add(a_len) } else { std::ptr::null_mut() };
         // SAFETY: by this function's contract.
         unsafe {
             if output.after.is_none() || plan.whole_rows() {
@@ -202,9 +208,9 @@ impl<T: Entry> KernelPlan<T> {
                 return;
             }
         }
-        // Tall rather than wide: a strip of `b` is then used often while it is near.
+        // Tall rather than wide: a strip of `b` is then used often while it is near. Few rows are one task's: it packs what it reads.
         let tall = ((2 * each) as f64).sqrt() as usize;
-        let tall = tall.clamp(1, 16).min(self.slivers);
+        let tall = if self.slivers <= TALL { self.slivers } else { tall.clamp(1, 16).min(self.slivers) };
         self.row_tasks = self.slivers.div_ceil(tall);
         self.column_tasks = self.strips.div_ceil((each / tall).clamp(1, 32));
     }
@@ -332,6 +338,23 @@ impl<T: Entry> KernelPlan<T> {
         c_row: usize,
         c_column: usize,
     ) {
+        let longest = if self.packs_near { self.p.k.div_ceil(self.blocks) } else { 0 };
+        scratch::with(Slot::Strip, longest * self.kernels.columns(), |near: *mut T::Acc| {
+            // SAFETY: by this function's contract; there is room for a strip of the longest block.
+            unsafe { self.tiles_with(slivers, strips, c, c_row, c_column, near) }
+        });
+    }
+
+    /// As [`KernelPlan::tiles`], with room for what it packs.
+    unsafe fn tiles_with(
+        &self,
+        slivers: std::ops::Range<usize>,
+        strips: std::ops::Range<usize>,
+        c: *mut T::Acc,
+        c_row: usize,
+        c_column: usize,
+        near: *mut T::Acc,
+    ) {
         let (p, kernels) = (&self.p, self.kernels);
         let width = kernels.columns();
         for block in 0..self.blocks {
@@ -340,7 +363,14 @@ impl<T: Entry> KernelPlan<T> {
             for strip in strips.clone() {
                 let first = strip * width;
                 let columns = width.min(p.n - first);
-                let (b, b_k) = if self.packed_b.is_null() {
+                let (b, b_k) = if self.packs_near {
+                    // SAFETY: the block's columns lie in `b`; nobody else writes this room.
+                    unsafe {
+                        let from = p.b.offset(at * p.b_k + first as isize * p.b_column);
+                        pack::strip::<T>(from, p.b_k, p.b_column, near, width, columns, steps.len());
+                    }
+                    (near.cast_const(), width as isize)
+                } else if self.packed_b.is_null() {
                     (p.b.cast::<T::Acc>().wrapping_offset(at * p.b_k + first as isize), p.b_k)
                 } else {
                     (
@@ -368,6 +398,14 @@ impl<T: Entry> KernelPlan<T> {
                     let spread = slivers.len().div_ceil(100).max(1);
                     let (ahead, ahead_k) = if strip + 1 == strips.end {
                         (b, 0)
+                    } else if self.packs_near {
+                        // Where it lies, as far as its lines are those of steps.
+                        let lies =
+                            p.b.wrapping_offset(at * p.b_k + first as isize * p.b_column).cast::<T::Acc>();
+                        match T::DIRECT && p.b_column == 1 {
+                            true => (lies.wrapping_add(width + beside % 2 * kernels.lanes), p.b_k),
+                            false => (b, 0),
+                        }
                     } else if self.packed_b.is_null() {
                         // A line of memory of each step, and beside the next tile the other one.
                         (b.wrapping_add(width + beside % 2 * kernels.lanes), p.b_k)
