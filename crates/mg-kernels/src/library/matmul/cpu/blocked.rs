@@ -300,53 +300,40 @@ impl<T: Entry> KernelPlan<T> {
             if self.transposed { (columns.clone(), p.m) } else { (rows.clone(), p.n) };
         let positions = result_rows.start * result_n..result_rows.end * result_n;
 
-        let fill = |panel: *mut T| {
-            // `panel` is the address of the result's position 0, whether or not that exists.
-            // SAFETY: by the contract of `run`.
-            unsafe {
-                if T::DIRECT {
-                    let (c_row, c_column) = if self.transposed { (1, result_n) } else { (result_n, 1) };
-                    self.tiles(slivers.clone(), strips.clone(), panel.cast(), c_row, c_column);
-                } else {
-                    let len = columns.len();
-                    scratch::with(Slot::Sums, rows.len() * len, |sums: *mut T::Acc| {
-                        let origin = sums.wrapping_sub(rows.start * len + columns.start);
-                        self.tiles(slivers.clone(), strips.clone(), origin, len, 1);
-                        for i in rows.clone() {
-                            let to = panel.wrapping_add(i * result_n + columns.start);
-                            T::narrow(sums.add((i - rows.start) * len), to, len);
-                        }
-                    });
+        let longest = if self.packs_near { p.k.div_ceil(self.blocks) } else { 0 };
+        scratch::with(Slot::Strip, longest * width, |near: *mut T::Acc| {
+            let fill = |panel: *mut T| {
+                // `panel` is the address of the result's position 0, whether or not that exists.
+                // SAFETY: by the contract of `run`.
+                unsafe {
+                    if T::DIRECT {
+                        let (c_row, c_column) = if self.transposed { (1, result_n) } else { (result_n, 1) };
+                        self.tiles(slivers.clone(), strips.clone(), panel.cast(), c_row, c_column, near);
+                    } else {
+                        let len = columns.len();
+                        scratch::with(Slot::Sums, rows.len() * len, |sums: *mut T::Acc| {
+                            let origin = sums.wrapping_sub(rows.start * len + columns.start);
+                            self.tiles(slivers.clone(), strips.clone(), origin, len, 1, near);
+                            for i in rows.clone() {
+                                let to = panel.wrapping_add(i * result_n + columns.start);
+                                T::narrow(sums.add((i - rows.start) * len), to, len);
+                            }
+                        });
+                    }
                 }
+                output.finish(panel.wrapping_add(positions.start), positions.clone());
+            };
+            match output.raw.is_null() {
+                true => scratch::with(Slot::Panel, positions.len(), |panel: *mut T| {
+                    fill(panel.wrapping_sub(positions.start));
+                }),
+                false => fill(output.raw.wrapping_add(output.start)),
             }
-            output.finish(panel.wrapping_add(positions.start), positions.clone());
-        };
-        match output.raw.is_null() {
-            true => scratch::with(Slot::Panel, positions.len(), |panel: *mut T| {
-                fill(panel.wrapping_sub(positions.start));
-            }),
-            false => fill(output.raw.wrapping_add(output.start)),
-        }
-    }
-
-    /// Computes the tiles of some slivers and strips into `c`, the address of the product's row 0, column 0.
-    unsafe fn tiles(
-        &self,
-        slivers: std::ops::Range<usize>,
-        strips: std::ops::Range<usize>,
-        c: *mut T::Acc,
-        c_row: usize,
-        c_column: usize,
-    ) {
-        let longest = if self.packs_near { self.p.k.div_ceil(self.blocks) } else { 0 };
-        scratch::with(Slot::Strip, longest * self.kernels.columns(), |near: *mut T::Acc| {
-            // SAFETY: by this function's contract; there is room for a strip of the longest block.
-            unsafe { self.tiles_with(slivers, strips, c, c_row, c_column, near) }
         });
     }
 
-    /// As [`KernelPlan::tiles`], with room for what it packs.
-    unsafe fn tiles_with(
+    /// Computes the tiles of some slivers and strips into `c`, the address of the product's row 0, column 0. `near` has room for what it packs.
+    unsafe fn tiles(
         &self,
         slivers: std::ops::Range<usize>,
         strips: std::ops::Range<usize>,
