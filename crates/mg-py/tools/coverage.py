@@ -161,7 +161,7 @@ DIFFERENCES = """## What is there and differs
 - `interpolate` of bytes is that of floats, rounded once; PyTorch rounds the weights, too.
 - An integer divided by 0 is an error; of what is known when it is called (numbers, small tensors that are computed, on the host) at the call, else where it is computed.
 - `compile` records and replays (`jit`); `jit.script` and `jit.trace` answer with what they are given.
-- Random numbers are others for the same seed, and the same on every device.
+- Random numbers are others for the same seed, and the same on every device: they are one generator's, which `cuda.manual_seed` seeds too, and answers with.
 - `optim.SGD(fused=…, foreach=…, capturable=…)`: steps are fused always; the switches change nothing.
 - `distributions`: gradients of samples of `Gamma` and what is made of it are of first order.
 - Where PyTorch's own answers are none, ours are the formula's: `GeneralizedPareto`'s mean where it is infinite, `Kumaraswamy`'s mode, divergences

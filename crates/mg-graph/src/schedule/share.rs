@@ -29,8 +29,9 @@ const HIDDEN: usize = 8;
 /// Instructions that a random number takes: ten rounds of Philox, and of a normal one a logarithm, a root and a cosine.
 const UNIFORM: usize = 32;
 const NORMAL: usize = 100;
-/// How many elements read a value that is computed for each of them.
+/// How many elements read a value that is computed for each of them; and one that random numbers are drawn for, which takes more than most.
 const READERS: usize = 16;
+const READERS_OF_DRAWN: usize = 4;
 
 /// The elementwise values that are to be stored beside those that are.
 pub(crate) fn worth_storing(graph: &Graph, groups: &Groups) -> Vec<usize> {
@@ -56,6 +57,7 @@ pub(crate) fn worth_storing(graph: &Graph, groups: &Groups) -> Vec<usize> {
     }
     stored.retain(|v| shared.homes.contains_key(v));
     stored.extend(repeated);
+    stored.extend(shared.drawn_again());
     stored
 }
 
@@ -98,8 +100,8 @@ impl<'a, 'g> Shared<'a, 'g> {
     /// Small values that programs compute for each of many elements that read them, with more work than their storing takes.
     fn repeated(&mut self) -> Vec<usize> {
         let graph = self.graph;
-        // The elements for which each is computed, over all programs.
-        let mut elements: Table<usize, usize> = Table::default();
+        // The elements for which each is computed: over all programs, and of the largest.
+        let mut elements: Table<usize, [usize; 2]> = Table::default();
         for group in self.groups.list.iter().flatten().flat_map(programs) {
             if matches!(group.split, Split::Inner(_) | Split::Both(_)) {
                 continue;
@@ -116,38 +118,70 @@ impl<'a, 'g> Shared<'a, 'g> {
             read.dedup();
             for v in read {
                 let computes = matches!(graph.nodes[v].op, Op::Map(Map::Row(_) | Map::Cast));
-                let is_small = graph.nodes[v].shape.numel().saturating_mul(READERS) <= space;
+                let is_small = graph.nodes[v].shape.numel().saturating_mul(READERS_OF_DRAWN) <= space;
                 if computes && is_small && graph.is_inlined(v) && graph.needed[v] {
-                    *elements.entry(v).or_default() += space;
+                    let [all, most] = elements.entry(v).or_default();
+                    (*all, *most) = (*all + space, space.max(*most));
                 }
             }
         }
         let mut repeated: Vec<usize> = elements.keys().copied().collect();
         repeated.retain(|v| {
             let worth = if graph.nodes[*v].device.is_cuda() { WORK_ON_GPU } else { WORK_ON_CPU };
-            let work = self.work(*v);
-            work > HIDDEN && work.saturating_mul(elements[v]) >= worth
+            let ([all, most], (work, draws)) = (elements[v], self.work(*v));
+            let readers = if draws { READERS_OF_DRAWN } else { READERS };
+            let is_small = graph.nodes[*v].shape.numel().saturating_mul(readers) <= most;
+            is_small && work > HIDDEN && work.saturating_mul(all) >= worth
         });
         repeated.sort_unstable();
         repeated
     }
 
-    /// Instructions that an element of `v` takes, with what is computed below it.
-    fn work(&mut self, v: usize) -> usize {
+    /// Values of random numbers that several programs draw again, with more work than their storing takes; of those that the same programs read, the last.
+    fn drawn_again(&mut self) -> Vec<usize> {
+        let graph = self.graph;
+        let mut drawn = vec![];
+        for v in 0..graph.nodes.len() {
+            let further = self.computed_by[v].len().saturating_sub(1);
+            let computes = matches!(graph.nodes[v].op, Op::Map(Map::Row(_) | Map::Cast));
+            if further == 0 || !computes || !graph.is_inlined(v) || !graph.needed[v] {
+                continue;
+            }
+            let worth = if graph.nodes[v].device.is_cuda() { WORK_ON_GPU } else { WORK_ON_CPU };
+            let (work, draws) = self.work(v);
+            let all = graph.nodes[v].shape.numel().saturating_mul(further).saturating_mul(work);
+            if draws && all >= worth {
+                drawn.push(v);
+            }
+        }
+        let readers = |v: usize| graph.sources[v].iter().map(move |&s| (graph.strip(s, &mut Path::new()), v));
+        let is_under: Vec<usize> = drawn
+            .iter()
+            .flat_map(|&v| readers(v))
+            .filter(|&(under, v)| self.computed_by[under] == self.computed_by[v])
+            .map(|(under, _)| under)
+            .collect();
+        drawn.retain(|v| !is_under.contains(v));
+        drawn
+    }
+
+    /// Instructions that an element of `v` takes, with what is computed below it; and whether random numbers are drawn for it.
+    fn work(&mut self, v: usize) -> (usize, bool) {
         self.walk += 1;
         let graph = self.graph;
-        let (mut stack, mut work) = (vec![v], 0);
+        let (mut stack, mut work, mut draws) = (vec![v], 0, false);
         while let Some(read) = stack.pop() {
             let i = graph.strip(read, &mut Path::new());
             if std::mem::replace(&mut self.met[i], self.walk) == self.walk {
                 continue;
             }
             match &graph.nodes[i].op {
-                Op::Source(SourceKind::Random { law: Law::Uniform, .. }) if graph.argument[i] => {
-                    work += UNIFORM
-                }
-                Op::Source(SourceKind::Random { law: Law::Normal, .. }) if graph.argument[i] => {
-                    work += NORMAL
+                Op::Source(SourceKind::Random { law, .. }) if graph.argument[i] => {
+                    draws = true;
+                    work += match law {
+                        Law::Uniform => UNIFORM,
+                        Law::Normal => NORMAL,
+                    };
                 }
                 op if graph.is_inlined(i) => {
                     if let Op::Map(Map::Row(row)) = op {
@@ -158,7 +192,7 @@ impl<'a, 'g> Shared<'a, 'g> {
                 Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => {}
             }
         }
-        work
+        (work, draws)
     }
 
     fn bytes(&self, v: usize) -> isize {

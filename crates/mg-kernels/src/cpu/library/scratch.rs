@@ -49,6 +49,8 @@ pub(crate) fn apart<T>(elements: usize) -> usize {
 pub(crate) enum Slot {
     /// Operands rearranged for the kernels, read by all threads.
     Packed,
+    /// A strip of an operand, read by the thread that has rearranged it.
+    Strip,
     /// A panel of results.
     Panel,
     /// Sums in a wider type than the result's.

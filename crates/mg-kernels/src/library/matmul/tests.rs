@@ -14,7 +14,11 @@ fn products_are_sums_of_products() {
         _ => 0.0,
     };
     for dtype in DType::computed().filter(|d| !d.is_bool()) {
-        for [count, m, k, n] in [[1, 1, 1, 1], [2, 5, 3, 7], [1, 33, 70, 17], [3, 1, 40, 64], [1, 2, 0, 3]] {
+        let few = [[1, 1, 1, 1], [2, 5, 3, 7], [1, 33, 70, 17], [3, 1, 40, 64], [1, 2, 0, 3]];
+        // Strips of several blocks, and of lines that compete for few sets of a cache; of more rows than are read in place.
+        let large = [[1, 61, 1030, 70], [1, 60, 66, 1024], [1, 300, 290, 232]];
+        let is_large = matches!(dtype, DType::F64 | DType::F32 | DType::BF16);
+        for [count, m, k, n] in few.into_iter().chain(large.into_iter().filter(|_| is_large)) {
             let a = Array::some(dtype, &[count, m, k], 1);
             let b = Array::some(dtype, &[count, k, n], 2);
             let got = computed(&MatMul, &[&a, &b]).unwrap();

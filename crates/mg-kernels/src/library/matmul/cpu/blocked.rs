@@ -20,6 +20,8 @@ const FEW: usize = 20;
 /// The same where rows of `b` are a multiple of [`APART`] elements apart, and compete for few sets of a cache.
 const FEWER: usize = 3;
 const APART: isize = 1024;
+/// Slivers that are never divided among tasks.
+const TALL: usize = 6;
 
 /// Two matrices, their strides in elements.
 #[derive(Clone, Copy)]
@@ -83,6 +85,8 @@ struct KernelPlan<T: Entry> {
     /// Where packed operands lie, or null.
     packed_a: *mut T::Acc,
     packed_b: *mut T::Acc,
+    /// Whether a strip of `b` is packed by the one task that reads it, a block before it is read: it does not leave the caches in between.
+    packs_near: bool,
     /// Whether `a` is packed in groups, because neighbours in memory are neighbours along `m`.
     grouped: bool,
     /// Distance between packed rows of `a`.
@@ -116,7 +120,6 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
         (true, false) => blocks * p.m * a_stride,
     };
     let a_len = a_len.next_multiple_of(32);
-    let b_len = if pack_b { strips * width * p.k } else { 0 };
 
     let mut plan = KernelPlan {
         p,
@@ -128,6 +131,7 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
         column_tasks: 1,
         packed_a: std::ptr::null_mut(),
         packed_b: std::ptr::null_mut(),
+        packs_near: false,
         grouped,
         a_stride,
         blocks,
@@ -135,9 +139,11 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
     if threads {
         plan.divide(output.after.is_some());
     }
+    plan.packs_near = pack_b && plan.row_tasks == 1;
+    let b_len = if pack_b && !plan.packs_near { strips * width * p.k } else { 0 };
     scratch::with(Slot::Packed, a_len + b_len, |packed: *mut T::Acc| {
         plan.packed_a = if pack_a { packed } else { std::ptr::null_mut() };
-        plan.packed_b = if pack_b { packed.wrapping_add(a_len) } else { std::ptr::null_mut() };
+        plan.packed_b = if b_len > 0 { packed.wrapping_add(a_len) } else { std::ptr::null_mut() };
         // SAFETY: by this function's contract.
         unsafe {
             if output.after.is_none() || plan.whole_rows() {
@@ -202,9 +208,9 @@ impl<T: Entry> KernelPlan<T> {
                 return;
             }
         }
-        // Tall rather than wide: a strip of `b` is then used often while it is near.
+        // Tall rather than wide: a strip of `b` is then used often while it is near. Few rows are one task's: it packs what it reads.
         let tall = ((2 * each) as f64).sqrt() as usize;
-        let tall = tall.clamp(1, 16).min(self.slivers);
+        let tall = if self.slivers <= TALL { self.slivers } else { tall.clamp(1, 16).min(self.slivers) };
         self.row_tasks = self.slivers.div_ceil(tall);
         self.column_tasks = self.strips.div_ceil((each / tall).clamp(1, 32));
     }
@@ -294,36 +300,39 @@ impl<T: Entry> KernelPlan<T> {
             if self.transposed { (columns.clone(), p.m) } else { (rows.clone(), p.n) };
         let positions = result_rows.start * result_n..result_rows.end * result_n;
 
-        let fill = |panel: *mut T| {
-            // `panel` is the address of the result's position 0, whether or not that exists.
-            // SAFETY: by the contract of `run`.
-            unsafe {
-                if T::DIRECT {
-                    let (c_row, c_column) = if self.transposed { (1, result_n) } else { (result_n, 1) };
-                    self.tiles(slivers.clone(), strips.clone(), panel.cast(), c_row, c_column);
-                } else {
-                    let len = columns.len();
-                    scratch::with(Slot::Sums, rows.len() * len, |sums: *mut T::Acc| {
-                        let origin = sums.wrapping_sub(rows.start * len + columns.start);
-                        self.tiles(slivers.clone(), strips.clone(), origin, len, 1);
-                        for i in rows.clone() {
-                            let to = panel.wrapping_add(i * result_n + columns.start);
-                            T::narrow(sums.add((i - rows.start) * len), to, len);
-                        }
-                    });
+        let longest = if self.packs_near { p.k.div_ceil(self.blocks) } else { 0 };
+        scratch::with(Slot::Strip, longest * width, |near: *mut T::Acc| {
+            let fill = |panel: *mut T| {
+                // `panel` is the address of the result's position 0, whether or not that exists.
+                // SAFETY: by the contract of `run`.
+                unsafe {
+                    if T::DIRECT {
+                        let (c_row, c_column) = if self.transposed { (1, result_n) } else { (result_n, 1) };
+                        self.tiles(slivers.clone(), strips.clone(), panel.cast(), c_row, c_column, near);
+                    } else {
+                        let len = columns.len();
+                        scratch::with(Slot::Sums, rows.len() * len, |sums: *mut T::Acc| {
+                            let origin = sums.wrapping_sub(rows.start * len + columns.start);
+                            self.tiles(slivers.clone(), strips.clone(), origin, len, 1, near);
+                            for i in rows.clone() {
+                                let to = panel.wrapping_add(i * result_n + columns.start);
+                                T::narrow(sums.add((i - rows.start) * len), to, len);
+                            }
+                        });
+                    }
                 }
+                output.finish(panel.wrapping_add(positions.start), positions.clone());
+            };
+            match output.raw.is_null() {
+                true => scratch::with(Slot::Panel, positions.len(), |panel: *mut T| {
+                    fill(panel.wrapping_sub(positions.start));
+                }),
+                false => fill(output.raw.wrapping_add(output.start)),
             }
-            output.finish(panel.wrapping_add(positions.start), positions.clone());
-        };
-        match output.raw.is_null() {
-            true => scratch::with(Slot::Panel, positions.len(), |panel: *mut T| {
-                fill(panel.wrapping_sub(positions.start));
-            }),
-            false => fill(output.raw.wrapping_add(output.start)),
-        }
+        });
     }
 
-    /// Computes the tiles of some slivers and strips into `c`, the address of the product's row 0, column 0.
+    /// Computes the tiles of some slivers and strips into `c`, the address of the product's row 0, column 0. `near` has room for what it packs.
     unsafe fn tiles(
         &self,
         slivers: std::ops::Range<usize>,
@@ -331,6 +340,7 @@ impl<T: Entry> KernelPlan<T> {
         c: *mut T::Acc,
         c_row: usize,
         c_column: usize,
+        near: *mut T::Acc,
     ) {
         let (p, kernels) = (&self.p, self.kernels);
         let width = kernels.columns();
@@ -340,7 +350,14 @@ impl<T: Entry> KernelPlan<T> {
             for strip in strips.clone() {
                 let first = strip * width;
                 let columns = width.min(p.n - first);
-                let (b, b_k) = if self.packed_b.is_null() {
+                let (b, b_k) = if self.packs_near {
+                    // SAFETY: the block's columns lie in `b`; nobody else writes this room.
+                    unsafe {
+                        let from = p.b.offset(at * p.b_k + first as isize * p.b_column);
+                        pack::strip::<T>(from, p.b_k, p.b_column, near, width, columns, steps.len());
+                    }
+                    (near.cast_const(), width as isize)
+                } else if self.packed_b.is_null() {
                     (p.b.cast::<T::Acc>().wrapping_offset(at * p.b_k + first as isize), p.b_k)
                 } else {
                     (
@@ -368,6 +385,14 @@ impl<T: Entry> KernelPlan<T> {
                     let spread = slivers.len().div_ceil(100).max(1);
                     let (ahead, ahead_k) = if strip + 1 == strips.end {
                         (b, 0)
+                    } else if self.packs_near {
+                        // Where it lies, as far as its lines are those of steps.
+                        let lies =
+                            p.b.wrapping_offset(at * p.b_k + first as isize * p.b_column).cast::<T::Acc>();
+                        match T::DIRECT && p.b_column == 1 {
+                            true => (lies.wrapping_add(width + beside % 2 * kernels.lanes), p.b_k),
+                            false => (b, 0),
+                        }
                     } else if self.packed_b.is_null() {
                         // A line of memory of each step, and beside the next tile the other one.
                         (b.wrapping_add(width + beside % 2 * kernels.lanes), p.b_k)
