@@ -32,6 +32,8 @@ const NORMAL: usize = 100;
 /// How many elements read a value that is computed for each of them; and one that random numbers are drawn for, which takes more than most.
 const READERS: usize = 16;
 const READERS_OF_DRAWN: usize = 4;
+/// Programs that draw random numbers again, from which on they are stored. Dropout's mask, which a step and its gradient draw, takes no memory.
+const DRAWN_AGAIN: usize = 3;
 
 /// The elementwise values that are to be stored beside those that are.
 pub(crate) fn worth_storing(graph: &Graph, groups: &Groups) -> Vec<usize> {
@@ -144,7 +146,7 @@ impl<'a, 'g> Shared<'a, 'g> {
         for v in 0..graph.nodes.len() {
             let further = self.computed_by[v].len().saturating_sub(1);
             let computes = matches!(graph.nodes[v].op, Op::Map(Map::Row(_) | Map::Cast));
-            if further == 0 || !computes || !graph.is_inlined(v) || !graph.needed[v] {
+            if further < DRAWN_AGAIN || !computes || !graph.is_inlined(v) || !graph.needed[v] {
                 continue;
             }
             let worth = if graph.nodes[v].device.is_cuda() { WORK_ON_GPU } else { WORK_ON_CPU };

@@ -20,6 +20,8 @@ const FEW: usize = 20;
 /// The same where rows of `b` are a multiple of [`APART`] elements apart, and compete for few sets of a cache.
 const FEWER: usize = 3;
 const APART: isize = 1024;
+/// Elements of `b` up to which a task packs what it reads: of larger ones, of which nobody may have memory, all is asked for at once.
+const NEAR: usize = 1 << 28;
 /// Slivers that are never divided among tasks.
 const TALL: usize = 6;
 
@@ -139,8 +141,9 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
     if threads {
         plan.divide(output.after.is_some());
     }
-    plan.packs_near = pack_b && plan.row_tasks == 1;
-    let b_len = if pack_b && !plan.packs_near { strips * width * p.k } else { 0 };
+    let all = (strips * width).saturating_mul(p.k);
+    plan.packs_near = pack_b && plan.row_tasks == 1 && all <= NEAR;
+    let b_len = if pack_b && !plan.packs_near { all } else { 0 };
     scratch::with(Slot::Packed, a_len + b_len, |packed: *mut T::Acc| {
         plan.packed_a = if pack_a { packed } else { std::ptr::null_mut() };
         plan.packed_b = if b_len > 0 { packed.wrapping_add(a_len) } else { std::ptr::null_mut() };
