@@ -3,7 +3,7 @@
 //! Shares that are products of matrices (of a weight that is used at each step of a sequence) are one product in the end.
 
 use crate::rules;
-use mg_device::{Error, ErrorKind, Layout, Result, Shape};
+use mg_device::{Layout, Result, Shape};
 use mg_graph::{Kernel, Node, Op, View};
 use mg_kernels::Algebra;
 use mg_kernels::library::Library;
@@ -224,6 +224,13 @@ fn added(rest: &mut Option<Node>, share: &Node) {
     *rest = Some(rest.as_ref().map_or_else(|| share.clone(), |rest| rules::add(rest, share)));
 }
 
+/// What else there is and a sum, added, if there are both.
+fn with(rest: &Option<Node>, sum: Option<Node>) -> Option<Node> {
+    let mut all = rest.clone();
+    sum.iter().for_each(|sum| added(&mut all, sum));
+    all
+}
+
 /// How many products are worth their operands' copies.
 const SEVERAL: usize = 3;
 
@@ -264,25 +271,39 @@ impl Product {
     }
 }
 
-/// Products of one shape.
-#[derive(Clone)]
-pub(crate) struct Products(Vec<Product>);
+/// Products of one shape, and what else there is to be added.
+#[derive(Clone, Default)]
+pub(crate) struct Products {
+    all: Vec<Product>,
+    rest: Option<Node>,
+}
 
 impl Products {
-    /// Their sum: one product, of the rows of all of them one after the other, the last to come first (of steps, these are the first ones).
-    fn whole(&self) -> Result<Node> {
-        if self.0.len() < SEVERAL {
-            let mut shares = self.0.iter().map(|product| product.share.clone());
-            let first = shares
-                .next()
-                .ok_or_else(|| Error::new("backward", ErrorKind::Internal("no products".into())))?;
-            return Ok(shares.fold(first, |sum, share| rules::add(&sum, &share)));
+    /// Another share.
+    fn add(&mut self, share: &Node) {
+        let is_alike = |product: &Product| {
+            self.all.first().is_none_or(|first| {
+                first.share.shape() == product.share.shape() && first.share.dtype() == product.share.dtype()
+            })
+        };
+        match Product::of(share).filter(is_alike) {
+            Some(product) => self.all.push(product),
+            None => added(&mut self.rest, share),
         }
-        let all = |of: fn(&Product) -> &Node| {
-            let rows: Vec<&Node> = self.0.iter().rev().map(of).collect();
+    }
+
+    /// The sum of the products: several are one, of the rows of all of them one after the other, the last to come first (of steps, these are the first
+    /// ones).
+    fn whole(&self) -> Result<Option<Node>> {
+        if self.all.len() < SEVERAL {
+            let shares = self.all.iter().map(|product| product.share.clone());
+            return Ok(shares.reduce(|sum, share| rules::add(&sum, &share)));
+        }
+        let rows = |of: fn(&Product) -> &Node| {
+            let rows: Vec<&Node> = self.all.iter().rev().map(of).collect();
             Node::concat(&rows, 0)
         };
-        all(|product| &product.left)?.permute(&[1, 0])?.matmul(&all(|product| &product.right)?)
+        rows(|product| &product.left)?.permute(&[1, 0])?.matmul(&rows(|product| &product.right)?).map(Some)
     }
 }
 
@@ -295,8 +316,8 @@ pub(crate) enum Gathered {
     Sum(Node),
     /// Parts that do not meet, and what else there is to be added.
     Parts(Parts, Option<Node>),
-    /// Products of matrices, and what else there is to be added.
-    Products(Products, Option<Node>),
+    /// Products of matrices.
+    Products(Products),
 }
 
 impl Gathered {
@@ -314,46 +335,22 @@ impl Gathered {
                     let parts = Parts::of(part, *share.shape());
                     *self = Gathered::Parts(parts, Some(sum.clone()));
                 }
-                (None, None) => match (Product::of(sum), Product::of(&share)) {
-                    (Some(first), second) => {
-                        *self = Gathered::Products(Products(vec![first]), None);
-                        match second {
-                            Some(second) => self.add_product(second),
-                            None => self.add_to_rest(&share),
-                        }
+                (None, None) => {
+                    let mut products = Products::default();
+                    products.add(sum);
+                    products.add(&share);
+                    match products {
+                        Products { all, rest: Some(rest) } if all.is_empty() => *sum = rest,
+                        products => *self = Gathered::Products(products),
                     }
-                    (None, Some(second)) => {
-                        *self = Gathered::Products(Products(vec![second]), Some(sum.clone()));
-                    }
-                    (None, None) => *sum = rules::add(sum, &share),
-                },
+                }
             },
-            Gathered::Products(..) => match Product::of(&share) {
-                Some(product) => self.add_product(product),
-                None => self.add_to_rest(&share),
-            },
+            Gathered::Products(products) => products.add(&share),
             Gathered::Parts(parts, rest) => {
                 if part.is_none_or(|part| parts.add(part).is_some()) {
                     added(rest, &share);
                 }
             }
-        }
-    }
-
-    /// A product more, of those that there are.
-    fn add_product(&mut self, product: Product) {
-        let Gathered::Products(Products(all), rest) = self else { return self.add_to_rest(&product.share) };
-        let is_alike = all.first().is_none_or(|first| {
-            first.share.shape() == product.share.shape() && first.share.dtype() == product.share.dtype()
-        });
-        if is_alike { all.push(product) } else { added(rest, &product.share) }
-    }
-
-    fn add_to_rest(&mut self, share: &Node) {
-        match self {
-            Gathered::Products(_, rest) | Gathered::Parts(_, rest) => added(rest, share),
-            Gathered::Sum(sum) => *sum = rules::add(sum, share),
-            Gathered::Nothing => *self = Gathered::Sum(share.clone()),
         }
     }
 
@@ -401,7 +398,7 @@ impl Gathered {
             Gathered::Nothing => (&[], &[], None, None),
             Gathered::Sum(sum) => (&[], &[], None, Some(sum)),
             Gathered::Parts(parts, rest) => (&parts.list, &[], Some(&parts.base), rest.as_ref()),
-            Gathered::Products(Products(all), rest) => (&[], all, None, rest.as_ref()),
+            Gathered::Products(Products { all, rest }) => (&[], all, None, rest.as_ref()),
         };
         let products = products.iter().flat_map(|product| [&product.left, &product.right]);
         parts.iter().map(|part| &part.value).chain(products).chain(base).chain(rest)
@@ -412,14 +409,8 @@ impl Gathered {
         match self {
             Gathered::Nothing => Ok(None),
             Gathered::Sum(sum) => Ok(Some(sum.clone())),
-            Gathered::Parts(parts, rest) => {
-                let parts = parts.whole()?;
-                Ok(Some(rest.as_ref().map_or_else(|| parts.clone(), |rest| rules::add(rest, &parts))))
-            }
-            Gathered::Products(products, rest) => {
-                let product = products.whole()?;
-                Ok(Some(rest.as_ref().map_or_else(|| product.clone(), |rest| rules::add(rest, &product))))
-            }
+            Gathered::Parts(parts, rest) => Ok(with(rest, Some(parts.whole()?))),
+            Gathered::Products(products) => Ok(with(&products.rest, products.whole()?)),
         }
     }
 }

@@ -776,3 +776,81 @@ fn slopes_near_zero_keep_their_digits() {
     near("sinc, first", &first, |x| -std::f64::consts::PI.powi(2) / 3.0 * x);
     assert!(second.iter().all(|v| (v / curve - 1.0).abs() < 1e-5), "{second:?}");
 }
+
+/// What uses of one weight come to, each use of the one that `of` says: steps of a sequence, with the weight or its transpose, and work that is no product.
+fn steps(rng: &mut Rng, rows: &[usize], size: usize, of: impl Fn(usize) -> Tensor) -> Tensor {
+    let mut loss = Tensor::scalar(0.0);
+    let mut state: Option<Tensor> = None;
+    for (at, &n) in rows.iter().enumerate() {
+        let w = of(at);
+        let inputs = Tensor::from_vec(rng.vec(n * size, -1.0, 1.0), &[n, size]).unwrap();
+        let before = state.take().filter(|h| h.shape()[0] == n).unwrap_or(inputs);
+        let made = match rng.below(4) {
+            0 => before.matmul(&w.t()),
+            1 | 2 => before.matmul(&w),
+            _ => &before * w.sum() + before.matmul(&(&w * 0.5)),
+        };
+        let made = made.tanh();
+        loss = loss + (&made * Tensor::from_vec(rng.vec(n * size, -1.0, 1.0), &[n, size]).unwrap()).sum();
+        state = Some(made);
+    }
+    loss
+}
+
+/// The gradient of a weight that is used often is the sum of those that each use would have by itself, whatever it is computed as.
+#[test]
+fn uses_of_a_weight_add_up() {
+    let mut rng = Rng(39);
+    for round in 0..60 {
+        let (size, uses) = (1 + rng.below(6), 1 + rng.below(7));
+        let rows: Vec<usize> = {
+            let n = 1 + rng.below(6);
+            // Some have more rows than are worth copying.
+            (0..uses).map(|_| if rng.below(5) == 0 { 40 } else { n }).collect()
+        };
+        let data = rng.vec(size * size, -1.0, 1.0);
+        let new = || Tensor::from_vec(data.clone(), &[size, size]).unwrap().requires_grad_(true).unwrap();
+        let (seed, one) = (rng.next(), new());
+        steps(&mut Rng(seed), &rows, size, |_| one.clone()).backward().unwrap();
+        let each: Vec<Tensor> = (0..uses).map(|_| new()).collect();
+        steps(&mut Rng(seed), &rows, size, |at| each[at].clone()).backward().unwrap();
+        let mut sum = vec![0.0; size * size];
+        for one in &each {
+            grad_of(one).iter().zip(&mut sum).for_each(|(g, sum)| *sum += g);
+        }
+        assert_close(&format!("round {round}"), &one.grad().unwrap(), &sum, 1e-11, 1e-11);
+    }
+}
+
+/// A weight's gradient over steps is one product; of few steps, and of many rows each, it is a sum of products.
+#[test]
+fn the_gradient_over_steps_is_one_product() {
+    let products = |uses: usize, rows: usize| {
+        let w = Tensor::ones(&[32, 16], DType::F32).unwrap().requires_grad_(true).unwrap();
+        let back = Tensor::ones(&[16, 32], DType::F32).unwrap();
+        let mut h = Tensor::ones(&[rows, 32], DType::F32).unwrap();
+        for _ in 0..uses {
+            h = h.matmul(&w).tanh().matmul(&back).tanh();
+        }
+        h.sum().backward().unwrap();
+        let told = w.grad().unwrap().explain().unwrap();
+        told.launches.iter().filter(|launch| launch.kind == "matmul" && launch.shape == [32, 16]).count()
+    };
+    assert_eq!([products(8, 4), products(3, 4), products(2, 4), products(8, 200)], [1, 1, 2, 8]);
+}
+
+/// So it is for gradients of gradients.
+#[test]
+fn second_gradients_of_a_weight_of_many_steps() {
+    let mut rng = Rng(40);
+    let (w, x) = (rng.leaf(&[4, 4], -1.0, 1.0), rng.leaf(&[2, 4], -1.0, 1.0));
+    let f = |inputs: &[Tensor]| {
+        let mut h = inputs[1].clone();
+        for _ in 0..4 {
+            h = h.matmul(&inputs[0].t()).tanh();
+        }
+        Ok(h)
+    };
+    mg_autograd::gradcheck(f, &[w.clone(), x.clone()], Default::default()).unwrap();
+    mg_autograd::gradgradcheck(f, &[w, x], Default::default()).unwrap();
+}

@@ -205,10 +205,15 @@ fn register_recorded(node: &Node, by: u64) {
 /// A recording is over: what it has made and waits is anybody's.
 pub(crate) fn end_recorded(by: u64) {
     let mut registry = registry();
-    if let Some(at) = registry.recorded.iter().position(|recorded| recorded.by == by) {
-        let recorded = registry.recorded.swap_remove(at);
-        registry.nodes.extend(recorded.nodes);
-    }
+    let Some(at) = registry.recorded.iter().position(|recorded| recorded.by == by) else { return };
+    let mut recorded = registry.recorded.swap_remove(at);
+    // An entry keeps the memory of a node that is gone, and steps that fail compute nothing, which would forget it.
+    let known = pending_of(&mut recorded.nodes);
+    registry.nodes.extend(recorded.nodes);
+    let most = MAX_PENDING.max(2 * WAITING.load(Ordering::Relaxed));
+    let waiting = if registry.nodes.len() < most { vec![] } else { pending_of(&mut registry.nodes) };
+    drop(registry);
+    drop((known, waiting));
 }
 
 /// Forgets the entries of nodes that do not wait any more, and answers with all nodes that there are: what nobody else holds is let go behind the

@@ -32,6 +32,8 @@ const NORMAL: usize = 100;
 /// How many elements read a value that is computed for each of them; and one that random numbers are drawn for, which takes more than most.
 const READERS: usize = 16;
 const READERS_OF_DRAWN: usize = 4;
+/// Programs that draw random numbers again, from which on they are stored. Dropout's mask, which a step and its gradient draw, takes no memory.
+const DRAWN_AGAIN: usize = 3;
 
 /// The elementwise values that are to be stored beside those that are.
 pub(crate) fn worth_storing(graph: &Graph, groups: &Groups) -> Vec<usize> {
@@ -117,9 +119,8 @@ impl<'a, 'g> Shared<'a, 'g> {
             read.sort_unstable();
             read.dedup();
             for v in read {
-                let computes = matches!(graph.nodes[v].op, Op::Map(Map::Row(_) | Map::Cast));
                 let is_small = graph.nodes[v].shape.numel().saturating_mul(READERS_OF_DRAWN) <= space;
-                if computes && is_small && graph.is_inlined(v) && graph.needed[v] {
+                if is_small && self.is_computed(v) {
                     let [all, most] = elements.entry(v).or_default();
                     (*all, *most) = (*all + space, space.max(*most));
                 }
@@ -127,7 +128,7 @@ impl<'a, 'g> Shared<'a, 'g> {
         }
         let mut repeated: Vec<usize> = elements.keys().copied().collect();
         repeated.retain(|v| {
-            let worth = if graph.nodes[*v].device.is_cuda() { WORK_ON_GPU } else { WORK_ON_CPU };
+            let worth = self.worth_of_work(*v);
             let ([all, most], (work, draws)) = (elements[v], self.work(*v));
             let readers = if draws { READERS_OF_DRAWN } else { READERS };
             let is_small = graph.nodes[*v].shape.numel().saturating_mul(readers) <= most;
@@ -143,11 +144,10 @@ impl<'a, 'g> Shared<'a, 'g> {
         let mut drawn = vec![];
         for v in 0..graph.nodes.len() {
             let further = self.computed_by[v].len().saturating_sub(1);
-            let computes = matches!(graph.nodes[v].op, Op::Map(Map::Row(_) | Map::Cast));
-            if further == 0 || !computes || !graph.is_inlined(v) || !graph.needed[v] {
+            if further < DRAWN_AGAIN || !self.is_computed(v) {
                 continue;
             }
-            let worth = if graph.nodes[v].device.is_cuda() { WORK_ON_GPU } else { WORK_ON_CPU };
+            let worth = self.worth_of_work(v);
             let (work, draws) = self.work(v);
             let all = graph.nodes[v].shape.numel().saturating_mul(further).saturating_mul(work);
             if draws && all >= worth {
@@ -163,6 +163,12 @@ impl<'a, 'g> Shared<'a, 'g> {
             .collect();
         drawn.retain(|v| !is_under.contains(v));
         drawn
+    }
+
+    /// Whether programs compute `v` where they read it.
+    fn is_computed(&self, v: usize) -> bool {
+        let computes = matches!(self.graph.nodes[v].op, Op::Map(Map::Row(_) | Map::Cast));
+        computes && self.graph.is_inlined(v) && self.graph.needed[v]
     }
 
     /// Instructions that an element of `v` takes, with what is computed below it; and whether random numbers are drawn for it.
@@ -202,6 +208,10 @@ impl<'a, 'g> Shared<'a, 'g> {
 
     fn worth(&self, v: usize) -> isize {
         if self.graph.nodes[v].device.is_cuda() { WORTH_ON_GPU } else { WORTH_ON_CPU }
+    }
+
+    fn worth_of_work(&self, v: usize) -> usize {
+        if self.graph.nodes[v].device.is_cuda() { WORK_ON_GPU } else { WORK_ON_CPU }
     }
 
     /// Whether the most that storing `v` can save is enough: each further program that computes it reads it instead of all

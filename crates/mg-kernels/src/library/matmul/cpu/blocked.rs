@@ -20,6 +20,8 @@ const FEW: usize = 20;
 /// The same where rows of `b` are a multiple of [`APART`] elements apart, and compete for few sets of a cache.
 const FEWER: usize = 3;
 const APART: isize = 1024;
+/// Elements of `b` up to which a task packs what it reads: of larger ones, of which nobody may have memory, all is asked for at once.
+const NEAR: usize = 1 << 28;
 /// Slivers that are never divided among tasks.
 const TALL: usize = 6;
 
@@ -139,8 +141,9 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
     if threads {
         plan.divide(output.after.is_some());
     }
-    plan.packs_near = pack_b && plan.row_tasks == 1;
-    let b_len = if pack_b && !plan.packs_near { strips * width * p.k } else { 0 };
+    let all = (strips * width).saturating_mul(p.k);
+    plan.packs_near = pack_b && plan.row_tasks == 1 && all <= NEAR;
+    let b_len = if pack_b && !plan.packs_near { all } else { 0 };
     scratch::with(Slot::Packed, a_len + b_len, |packed: *mut T::Acc| {
         plan.packed_a = if pack_a { packed } else { std::ptr::null_mut() };
         plan.packed_b = if b_len > 0 { packed.wrapping_add(a_len) } else { std::ptr::null_mut() };
@@ -350,15 +353,16 @@ impl<T: Entry> KernelPlan<T> {
             for strip in strips.clone() {
                 let first = strip * width;
                 let columns = width.min(p.n - first);
+                let from = p.b.wrapping_offset(at * p.b_k + first as isize * p.b_column);
+                let lies = from.cast::<T::Acc>();
                 let (b, b_k) = if self.packs_near {
                     // SAFETY: the block's columns lie in `b`; nobody else writes this room.
                     unsafe {
-                        let from = p.b.offset(at * p.b_k + first as isize * p.b_column);
                         pack::strip::<T>(from, p.b_k, p.b_column, near, width, columns, steps.len());
                     }
                     (near.cast_const(), width as isize)
                 } else if self.packed_b.is_null() {
-                    (p.b.cast::<T::Acc>().wrapping_offset(at * p.b_k + first as isize), p.b_k)
+                    (lies, p.b_k)
                 } else {
                     (
                         self.packed_b.wrapping_add(first * p.k + steps.start * width).cast_const(),
@@ -385,17 +389,12 @@ impl<T: Entry> KernelPlan<T> {
                     let spread = slivers.len().div_ceil(100).max(1);
                     let (ahead, ahead_k) = if strip + 1 == strips.end {
                         (b, 0)
-                    } else if self.packs_near {
-                        // Where it lies, as far as its lines are those of steps.
-                        let lies =
-                            p.b.wrapping_offset(at * p.b_k + first as isize * p.b_column).cast::<T::Acc>();
+                    } else if self.packed_b.is_null() {
+                        // A line of memory of each step, and beside the next tile the other one; what lies otherwise is packed near, and not asked for.
                         match T::DIRECT && p.b_column == 1 {
                             true => (lies.wrapping_add(width + beside % 2 * kernels.lanes), p.b_k),
                             false => (b, 0),
                         }
-                    } else if self.packed_b.is_null() {
-                        // A line of memory of each step, and beside the next tile the other one.
-                        (b.wrapping_add(width + beside % 2 * kernels.lanes), p.b_k)
                     } else if beside < spread {
                         let step = width.div_ceil(spread);
                         (b.wrapping_add(p.k * width + beside * steps.len() * step), step as isize)
