@@ -3,7 +3,7 @@
 use crate::caller::public;
 use crate::ops::{Operand, or_panic};
 use crate::tensor::Tensor;
-use crate::tensor::memory::{lie_of_others, may_be_borrowed, untracked};
+use crate::tensor::memory::{may_be_borrowed, other_lie, untracked};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
@@ -156,7 +156,47 @@ impl Tensor {
     /// As [`Tensor::realize`].
     #[track_caller]
     pub fn contiguous(&self) -> Result<Tensor> {
-        Ok(if self.is_contiguous()? { self.clone() } else { self.copy() })
+        if self.is_contiguous()? {
+            return Ok(self.clone());
+        }
+        public("clone", || Ok(Tensor::from_node(self.node().copy())))
+    }
+
+    /// The elements in memory of their own with the second axis, the channels, innermost; `self` where they lie so already. What elementwise operations and
+    /// convolutions on CUDA make of it lies so as well. Convolutions on capability 9.0 read and leave images so; others are copied for them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`]; other than four or five axes (images, volumes).
+    ///
+    /// ```
+    /// # use mg_autograd::Tensor;
+    /// let x = Tensor::rand(&[2, 3, 4, 4]).channels_last()?;
+    /// assert_eq!(x.lie()?.strides(), [48, 1, 12, 3]);
+    /// # Ok::<(), mg_autograd::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn channels_last(&self) -> Result<Tensor> {
+        let rank = self.rank();
+        if !matches!(rank, 4 | 5) {
+            let text = format!("takes images or volumes, of four or five axes, got {rank}");
+            return Err(Error::new("channels_last", ErrorKind::Shape(text)));
+        }
+        if self.is_channels_last()? {
+            return Ok(self.clone());
+        }
+        public("clone", || Ok(Tensor::from_node(self.node().copy_lying(true))))
+    }
+
+    /// Whether the elements lie in memory without gaps, the second of four or five axes innermost.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`].
+    #[track_caller]
+    pub fn is_channels_last(&self) -> Result<bool> {
+        let lie = self.lie()?;
+        Ok(matches!(lie.rank(), 4 | 5) && mg_kernels::library::lies_innermost(&lie))
     }
 
     /// Whether the elements lie in memory in row-major order without gaps.
@@ -196,7 +236,7 @@ impl Tensor {
                 error.report();
                 Err(error.clone())
             }
-            Some(Ok(_)) | None => Ok(lie_of_others(&node).unwrap_or(Layout::contiguous(*node.shape()))),
+            Some(Ok(_)) | None => Ok(other_lie(&node).unwrap_or(Layout::contiguous(*node.shape()))),
         }
     }
 

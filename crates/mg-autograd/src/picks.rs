@@ -397,7 +397,7 @@ impl Selection {
             let rows = plan.rows(&self.view)?.index_select(0, &plan.linear(&self.view)?)?;
             let picked = plan.unfold(&self.view, &rows)?;
             // A tensor of its own, which lies as it is seen.
-            let own = if picked.is_contiguous()? { picked } else { picked.copy() };
+            let own = picked.contiguous()?;
             // No view of what nobody else knows: views of it are made of this one.
             Ok(if own.layout().is_some() { Tensor::from_node(own.node()) } else { own })
         })

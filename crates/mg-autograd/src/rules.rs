@@ -30,7 +30,7 @@ pub(crate) fn vjp(
     let source = &sources[i];
     Ok(match node.op() {
         Op::Source(_) | Op::Map(Map::Guard { .. }) => None,
-        Op::Map(Map::Copy) => Some(g.clone()),
+        Op::Map(Map::Copy { .. }) => Some(g.clone()),
         Op::Map(Map::Cast) => Some(g.cast(source.dtype())),
         Op::Map(Map::Row(_)) => match elementwise(node, sources, i, g) {
             // A factor may be f32 where the product is not.

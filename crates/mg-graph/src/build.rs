@@ -5,7 +5,7 @@ use crate::live::LiveScalar;
 use crate::node::{Node, Sources, called};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{AxisSet, DType, Device, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
-use mg_kernels::library::{Gather, Library, MatMul, Put, ScatterAdd, Shaped};
+use mg_kernels::library::{Gather, Innermost, Library, MatMul, Put, ScatterAdd, Shaped};
 use mg_kernels::{Law, ReduceKind, Row, cell_bits};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Borrow;
@@ -64,6 +64,20 @@ fn broadcast(op: &'static str, nodes: &[Node]) -> Result<Shape> {
         }
     }
     Ok(shape)
+}
+
+/// Whether tensors of a shape can lie with their axis 1 innermost: images and volumes, in which that is not the order of rows.
+pub(crate) fn can_lie_innermost(shape: &Shape) -> bool {
+    matches!(shape.rank(), 4 | 5) && shape.numel() > 0 && shape[1] > 1 && shape[2..].iter().any(|&n| n > 1)
+}
+
+/// What a kernel takes and leaves so, on a device.
+pub(crate) fn taken_innermost(kernel: &Library, operands: &[Shaped], device: Device) -> Innermost {
+    match device.compute_capability() {
+        Ok(Some((major, minor))) => kernel.innermost(operands, major * 10 + minor),
+        // A device that cannot be asked has no kernels either.
+        Ok(None) | Err(_) => Innermost::default(),
+    }
 }
 
 impl Node {
@@ -156,10 +170,30 @@ impl Node {
         Node::pending(Op::Map(Map::Cast), smallvec![self.clone()], *self.shape(), dtype, self.device())
     }
 
-    /// The same elements in memory of their own.
+    /// The same elements in memory of their own, row by row.
     #[track_caller]
     pub fn copy(&self) -> Node {
-        Node::pending(Op::Map(Map::Copy), smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
+        self.copy_lying(false)
+    }
+
+    /// The same elements in memory of their own, which lie as the node's do: see [`Node::lies_innermost`].
+    #[track_caller]
+    pub fn copy_alike(&self) -> Node {
+        self.copy_lying(self.lies_innermost())
+    }
+
+    /// The same elements in memory of their own: with axis 1 innermost, where the shape is one of [`Node::lies_innermost`], or row by row.
+    #[track_caller]
+    pub fn copy_lying(&self, innermost: bool) -> Node {
+        let op = Op::Map(Map::Copy { innermost: innermost && can_lie_innermost(self.shape()) });
+        Node::pending(op, smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
+    }
+
+    /// The node itself, or a copy that lies as `other` does.
+    #[track_caller]
+    pub fn lying_as(self, other: &Node) -> Node {
+        let innermost = other.lies_innermost();
+        if self.lies_innermost() == innermost { self } else { self.copy_lying(innermost) }
     }
 
     /// The node itself, whose values (integers) are checked to be at least 0 and less than `size`, the number of positions
@@ -189,6 +223,10 @@ impl Node {
         if let Some(number) = self.spread() {
             // Gradients of sums of sums: views of each other without end, all of one number.
             return if shape.rank() == 0 { number } else { number.view(View::Expand, shape) };
+        }
+        // What will lie with its axis 1 innermost is not there row by row, too.
+        if self.is_pending() && self.lies_innermost() && view.apply(&self.lie(), &shape).is_none() {
+            return self.copy().view(view, shape);
         }
         Node::pending(Op::View(view), smallvec![self.clone()], shape, self.dtype(), self.device())
     }
@@ -610,8 +648,20 @@ impl Node {
         let described: SmallVec<[Shaped; 4]> = operands.iter().map(|n| n.shaped()).collect();
         let Shaped { shape, dtype } = kernel.result(&described)?;
         let shape = countable(kernel.name(), &shape)?;
-        let lies = |n: &Node| kernel.takes_any_layout() || n.is_dense();
-        let sources = operands.iter().map(|n| if lies(n) { (*n).clone() } else { n.copy() });
+        // Asked for once an operand lies so.
+        let mut innermost: Option<Innermost> = None;
+        let mut lies = |(at, n): (usize, &&Node)| {
+            kernel.takes_any_layout()
+                || n.is_dense()
+                || n.lies_innermost()
+                    && innermost
+                        .get_or_insert_with(|| taken_innermost(&kernel, &described, device))
+                        .operands
+                        .get(at)
+                        == Some(&true)
+        };
+        let sources =
+            operands.iter().enumerate().map(|(at, n)| if lies((at, n)) { (*n).clone() } else { n.copy() });
         Ok(Node::pending(Op::Kernel(Kernel::Library(kernel)), sources.collect(), shape, dtype, device))
     }
 
@@ -642,14 +692,15 @@ impl Node {
         let dense = self.is_dense();
         let source = if dense { self.clone() } else { self.copy() };
         let op = Op::Kernel(Kernel::Transfer);
-        Ok(Node::pending(op, smallvec![source], *self.shape(), self.dtype(), device))
+        let moved = Node::pending(op, smallvec![source], *self.shape(), self.dtype(), device);
+        Ok(if self.lies_innermost() { moved.copy_lying(true) } else { moved })
     }
 
     /// Whether the value lies, or will lie, in row-major order without gaps.
     pub fn is_dense(&self) -> bool {
         match (self.value(), self.op()) {
             (Some(Ok(value)), _) => value.layout.is_contiguous(),
-            (_, Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)) => true,
+            (_, Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)) => !self.lies_innermost(),
             (_, Op::View(View::Reshape)) => self.sources().first().is_some_and(Node::is_dense),
             (_, Op::View(_) | Op::Source(_)) => false,
         }

@@ -11,7 +11,7 @@ use mg_kernels::cuda::library::{KernelPlan, copy};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::finding::{Checks, IndexBound};
 use mg_kernels::library::matmul::{Epilogue, Precision, Tiles};
-use mg_kernels::library::{Alike, Described, Shaped, Target, innermost_layout};
+use mg_kernels::library::{Alike, Described, Shaped, Target, lies_innermost};
 use smallvec::{SmallVec, smallvec};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -131,11 +131,6 @@ fn described(call: &Call, operands: &[(*const u8, Layout)], aligned: &[usize]) -
 pub(crate) fn target(gpu: &Gpu, precision: Precision, align: usize) -> Result<Target> {
     let (major, minor) = gpu.capability();
     Ok(Target { tiles: Tiles::of(gpu)?, ..Target::new(align, major * 10 + minor, precision) })
-}
-
-/// Whether a layout is dense but for its axis 1, which is innermost.
-fn lies_innermost(layout: &Layout) -> bool {
-    innermost_layout(layout.shape()).is_ok_and(|other| other.strides() == layout.strides())
 }
 
 /// Where a node comes from.

@@ -611,7 +611,8 @@ impl Engine {
             let flags = info.root as u64
                 | (info.external as u64) << 2
                 | (info.tracked as u64) << 3
-                | (info.dies as u64) << 4;
+                | (info.dies as u64) << 4
+                | (inner.is_to_lie_innermost() as u64) << 5;
             words.push(mix(inner.plan_signature(), flags));
             match inner.value.get() {
                 Some(Ok(value)) => words.push(strides_signature(&value.layout, 1)),
@@ -802,7 +803,7 @@ fn may_refuse(inner: &Inner) -> bool {
         Op::Kernel(kernel) => kernel.is_checked(),
         Op::Map(Map::Guard { .. }) => true,
         Op::Map(Map::Row(row)) => row.refuses_zero(inner.dtype),
-        Op::Map(Map::Cast | Map::Copy) | Op::Source(_) | Op::View(_) | Op::Reduce(..) => false,
+        Op::Map(Map::Cast | Map::Copy { .. }) | Op::Source(_) | Op::View(_) | Op::Reduce(..) => false,
     }
 }
 

@@ -1,9 +1,11 @@
 //! Nodes: immutable descriptions of values, computed or not.
 
+use crate::build::{can_lie_innermost, taken_innermost};
 use crate::hash::mix;
-use crate::op::{Op, SourceKind};
+use crate::kernel::Kernel;
+use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Shape};
-use mg_kernels::library::Shaped;
+use mg_kernels::library::{Shaped, innermost_layout, lies_innermost};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -95,6 +97,8 @@ const TRACED: u32 = 64;
 const TAKEN_BACK: u32 = 128;
 /// It has the value of what it is a view of, and is another tensor's.
 const APART: u32 = 256;
+/// It is to lie with its axis 1 innermost: see [`Node::lies_innermost`].
+const INNERMOST: u32 = 512;
 /// From here on: how often, at least, something was computed while what the node is to be computed of waited. See [`Node::waits_long`].
 const WAITED: u32 = 16;
 
@@ -161,6 +165,33 @@ pub(crate) struct Inner {
     pub(crate) mark: Mark,
 }
 
+/// Whether what an operation leaves is to lie with its axis 1 innermost, by how its operands lie.
+fn is_to_lie_innermost(op: &Op, sources: &[Node], shape: &Shape, device: Device) -> bool {
+    let like = |source: &Node| source.shape() == shape && source.lies_innermost();
+    match op {
+        Op::Map(Map::Copy { innermost }) => *innermost,
+        // One operand that lies so is enough: numbers drawn, masks and constants lie in no way of their own.
+        Op::Map(Map::Row(_) | Map::Cast | Map::Guard { .. }) => sources.iter().any(like),
+        Op::View(View::Reshape) => sources.iter().all(like),
+        Op::View(View::Slice { axis: 0, step: 1.., .. }) => sources.iter().all(Node::lies_innermost),
+        Op::View(View::Permute(axes)) => {
+            // Channels that were the last axis, and are the second now.
+            let rank = shape.rank();
+            let from_last = || {
+                axes[0] == 0
+                    && usize::from(axes[1]) == rank - 1
+                    && (2..rank).all(|i| usize::from(axes[i]) == i - 1)
+            };
+            can_lie_innermost(shape) && from_last() && sources.iter().all(Node::is_dense)
+        }
+        Op::Kernel(Kernel::Library(kernel)) if sources.iter().any(Node::lies_innermost) => {
+            let operands: SmallVec<[Shaped; 4]> = sources.iter().map(Node::shaped).collect();
+            can_lie_innermost(shape) && taken_innermost(kernel, &operands, device).result
+        }
+        Op::Source(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => false,
+    }
+}
+
 /// Of what a node is, with what its value is of.
 fn signature_of(what: u64, shape: &Shape, dtype: DType, device: Device) -> u64 {
     let sizes = mix(what, (dtype as u64) << 8 | shape.rank() as u64);
@@ -173,6 +204,11 @@ impl Inner {
     /// The node, if it is a gradient that is kept.
     pub(crate) fn kept_gradient(&self) -> Option<&WeakNode> {
         self.rare.get()?.kept_gradient.get()
+    }
+
+    /// What [`Node::lies_innermost`] says of a value that is to be computed.
+    pub(crate) fn is_to_lie_innermost(&self) -> bool {
+        self.flags.load(Ordering::Relaxed) & INNERMOST != 0
     }
 
     /// For the key of a plan. Which part of its memory a known view sees is looked up when the plan is run.
@@ -505,6 +541,9 @@ impl Node {
         {
             flags |= BORROWED;
         }
+        if is_to_lie_innermost(&op, &sources, &shape, device) {
+            flags |= INNERMOST;
+        }
         flags |= waited.min(u32::from(u16::MAX)) << WAITED;
         let node = Node(Arc::new(Inner {
             seq: SEQUENCE.fetch_add(1, Ordering::Relaxed),
@@ -651,6 +690,25 @@ impl Node {
     /// Whether two handles are of the same node.
     pub fn is(&self, other: &Node) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether the value of four or five axes lies (or will lie) densely with its axis 1 innermost, as `channels_last` has it: a copy that asks for it, a
+    /// view that shows it so, and what elementwise operations and convolutions make of such. All else lies row by row.
+    pub fn lies_innermost(&self) -> bool {
+        match self.value() {
+            Some(Ok(value)) => can_lie_innermost(&self.0.shape) && lies_innermost(&value.layout),
+            Some(Err(_)) => false,
+            None => self.0.is_to_lie_innermost(),
+        }
+    }
+
+    /// How the value lies in memory of its own.
+    pub fn lie(&self) -> Layout {
+        let innermost = || innermost_layout(&self.0.shape).ok();
+        Some(())
+            .filter(|()| self.lies_innermost())
+            .and_then(|()| innermost())
+            .unwrap_or(Layout::contiguous(self.0.shape))
     }
 
     /// Whether the layer above walks from this node to its sources: inherited from any source, or set by

@@ -62,7 +62,10 @@ pub enum Map {
     /// Conversion to the node's dtype.
     Cast,
     /// The source's elements in memory of their own.
-    Copy,
+    Copy {
+        /// Where axis 1 is to be innermost in it; otherwise they lie row by row. See [`Node::lies_innermost`](crate::Node::lies_innermost).
+        innermost: bool,
+    },
     /// The source itself, checked to be an index of an axis of some size.
     Guard {
         /// The number of positions along the axis.
@@ -174,7 +177,7 @@ impl Op {
             Op::Source(SourceKind::Random { law: Law::Normal, .. }) => "randn",
             Op::Map(Map::Row(row)) => row.name(),
             Op::Map(Map::Cast) => "cast",
-            Op::Map(Map::Copy) => "copy",
+            Op::Map(Map::Copy { .. }) => "copy",
             Op::Map(Map::Guard { .. }) => "check_index",
             Op::View(view) => view.name(),
             Op::Reduce(kind, _) => kind.name(),
@@ -197,7 +200,8 @@ impl Op {
             Op::Source(SourceKind::Random { law, .. }) => mix(5, *law as u64),
             Op::Map(Map::Row(row)) => 0x100 + *row as u64,
             Op::Map(Map::Cast) => 6,
-            Op::Map(Map::Copy) => 14,
+            Op::Map(Map::Copy { innermost: false }) => 14,
+            Op::Map(Map::Copy { innermost: true }) => 17,
             Op::Map(Map::Guard { size, .. }) => mix(7, *size as u64),
             Op::View(View::Reshape) => 8,
             Op::View(View::Permute(axes)) => {

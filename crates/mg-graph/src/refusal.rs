@@ -7,6 +7,7 @@ use crate::node::{Value, WeakNode};
 use mg_device::cuda::{Gpu, Origin, on_look};
 use mg_device::{Device, Error, ErrorKind, Result};
 use mg_kernels::cuda::{Restored, gather_refusals, restore_refused};
+use mg_kernels::library::lies_innermost;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::panic::Location;
@@ -132,7 +133,8 @@ impl Refusal {
     /// Has these values replaced by what was there before where something was refused.
     pub(crate) fn restore(&self, replaced: &[Pair]) -> Result<()> {
         let Some(device) = self.gathered else { return Ok(()) };
-        let here = |value: &Value| value.buffer.device() == device && value.layout.is_contiguous();
+        let lies = |value: &Value| value.layout.is_contiguous() || lies_innermost(&value.layout);
+        let here = |value: &Value| value.buffer.device() == device && lies(value);
         let addresses: HashSet<u64> = replaced.iter().map(|pair| pair.old.buffer.address()).collect();
         let is_taken_over = |new: &Value| {
             let is_it = |other: &Pair| other.old.buffer.ptr_eq(&new.buffer);
@@ -144,6 +146,7 @@ impl Refusal {
                 && (self.whole || pair.depends != 0)
                 && pair.old.buffer.dtype() == pair.new.buffer.dtype()
                 && pair.old.layout.numel() == pair.new.layout.numel()
+                && pair.old.layout.is_contiguous() == pair.new.layout.is_contiguous()
                 // What was taken over is as it was, or is another tensor's, which comes first.
                 && !is_taken_over(pair.new)
         };

@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyTuple};
 
 use crate::dtype::optional_dtype;
 use crate::error::{build, not_in_handler, said_by};
-use crate::format::{PyLayout, PyMemoryFormat, nowhere, without_effect};
+use crate::format::{PyLayout, PyMemoryFormat, check_format, in_format, nowhere, without_effect};
 use crate::nested;
 use crate::random::PyGenerator;
 use crate::size::{self, signed, sizes};
@@ -83,7 +83,7 @@ pub fn tensor(
     layout: Option<PyLayout>,
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
-    without_effect(layout, None);
+    without_effect(layout);
     let t = nested::tensor(data, optional_dtype(dtype)?).map_err(|error| said_by(py, "tensor", error))?;
     let t = where_nobody_says(py, t, data, device)?;
     PyTensor::finished(py, t, device, pin_memory, requires_grad)
@@ -172,10 +172,11 @@ macro_rules! filled {
             memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
             nowhere(stringify!($name), out)?;
-            without_effect(layout, memory_format);
+            without_effect(layout);
             let $shape = self::shape(shape, size).map_err(|e| said_by(py, stringify!($name), e))?;
+            check_format(memory_format, $shape.len())?;
             let $dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-            made(py, device, pin_memory, requires_grad, || $make)
+            made(py, device, pin_memory, requires_grad, || in_format($make?, memory_format, None))
         }
     )*};
 }
@@ -191,7 +192,7 @@ filled! {
     ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
     ///     layout: of no effect: all tensors are strided
     ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-    ///     memory_format: of no effect
+    ///     memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost
     ///
     /// Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     /// not there.
@@ -213,7 +214,7 @@ filled! {
     ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
     ///     layout: of no effect: all tensors are strided
     ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-    ///     memory_format: of no effect
+    ///     memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost
     ///
     /// Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     /// not there.
@@ -233,7 +234,7 @@ filled! {
     ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
     ///     layout: of no effect: all tensors are strided
     ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-    ///     memory_format: of no effect
+    ///     memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost
     ///
     /// Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     /// not there.
@@ -309,7 +310,7 @@ pub fn full(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("full", out)?;
-    without_effect(layout, None);
+    without_effect(layout);
     let told = |error| said_by(py, "full", error);
     let shape = signed(&crate::size::shape(size).map_err(told)?);
     let wanted = optional_dtype(dtype)?;
@@ -371,7 +372,7 @@ pub fn eye(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("eye", out)?;
-    without_effect(layout, None);
+    without_effect(layout);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     made(py, device, pin_memory, requires_grad, || {
         let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(m.unwrap_or(n)));
@@ -415,7 +416,7 @@ pub fn arange(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("arange", out)?;
-    without_effect(layout, None);
+    without_effect(layout);
     let wanted = optional_dtype(dtype)?;
     // One bound alone is the end, by either name.
     let (start, end) = match (start, end) {
@@ -502,7 +503,7 @@ pub fn linspace(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("linspace", out)?;
-    without_effect(layout, None);
+    without_effect(layout);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     made(py, device, pin_memory, requires_grad, || Tensor::linspace(start, end, steps, dtype))
 }
@@ -545,7 +546,7 @@ pub fn randint(
     pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
     nowhere("randint", out)?;
-    without_effect(layout, None);
+    without_effect(layout);
     let told = |error| said_by(py, "randint", error);
     // randint(high, size) and randint(low, high, size).
     let (low, high, size) = match (low, high.filter(|h| !h.is_none()), size) {
@@ -589,7 +590,7 @@ impl PyTensor {
         layout: Option<PyLayout>,
         pin_memory: Option<bool>,
     ) -> PyResult<PyTensor> {
-        without_effect(layout, None);
+        without_effect(layout);
         let (own, there) = build(py, || Ok((self.t.dtype(), self.t.device())))?;
         let t = nested::tensor(data, Some(optional_dtype(dtype)?.unwrap_or(own)));
         let t = t.map_err(|error| said_by(py, "new_tensor", error))?;
@@ -616,13 +617,14 @@ macro_rules! like {
             pin_memory: Option<bool>,
             memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
-            without_effect(layout, memory_format);
+            without_effect(layout);
             let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
             let device = crate::device::usable_device(device)?;
-            let device = device.map_or_else(|| build(py, || Ok(like.device())), Ok)?;
-            made_on(py, Some(device), pin_memory, requires_grad, || {
+            let (there, rank) = build(py, || Ok((like.device(), like.rank())))?;
+            check_format(memory_format, rank)?;
+            made_on(py, Some(device.unwrap_or(there)), pin_memory, requires_grad, || {
                 let ($shape, $dtype) = (like.shape(), wanted.unwrap_or(like.dtype()));
-                $make
+                in_format($make?, memory_format, Some(like))
             })
         }
     )*};
@@ -637,7 +639,7 @@ like! {
     ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
     ///     layout: of no effect: all tensors are strided
     ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-    ///     memory_format: of no effect
+    ///     memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
     ///
     /// Errors: RuntimeError for a device that is not there.
     ///
@@ -653,7 +655,7 @@ like! {
     ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
     ///     layout: of no effect: all tensors are strided
     ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-    ///     memory_format: of no effect
+    ///     memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
     ///
     /// Errors: RuntimeError for a device that is not there.
     ///
@@ -669,7 +671,7 @@ like! {
     ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
     ///     layout: of no effect: all tensors are strided
     ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-    ///     memory_format: of no effect
+    ///     memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
     ///
     /// Errors: RuntimeError for a device that is not there.
     ///
@@ -697,13 +699,17 @@ macro_rules! drawn_like {
             pin_memory: Option<bool>,
             memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
-            without_effect(layout, memory_format);
+            without_effect(layout);
             let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
-            let (there, own) = build(py, || Ok((like.device(), like.dtype())))?;
+            let (there, own, rank) = build(py, || Ok((like.device(), like.dtype(), like.rank())))?;
+            check_format(memory_format, rank)?;
             let device = crate::device::usable_device(device)?.unwrap_or(there);
             let dtype = wanted.unwrap_or(own);
             let generator = generator.map(|g| &g.get().0);
-            let t = build(py, || $draw(&like.shape(), generator, Some(dtype), Some(device), false))?;
+            let t = build(py, || {
+                let drawn = $draw(&like.shape(), generator, Some(dtype), Some(device), false)?;
+                in_format(drawn, memory_format, Some(like))
+            })?;
             PyTensor::finished(py, t, None, pin_memory, requires_grad)
         }
     )*};
@@ -719,7 +725,7 @@ drawn_like! {
     ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
     ///     layout: of no effect: all tensors are strided
     ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-    ///     memory_format: of no effect
+    ///     memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
     ///
     /// Errors: TypeError for integers, unless `dtype` is another; RuntimeError for a device that is not there.
     ///
@@ -736,7 +742,7 @@ drawn_like! {
     ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
     ///     layout: of no effect: all tensors are strided
     ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-    ///     memory_format: of no effect
+    ///     memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
     ///
     /// Errors: TypeError for integers, unless `dtype` is another; RuntimeError for a device that is not there.
     ///
@@ -755,7 +761,7 @@ drawn_like! {
 ///     requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
 ///     layout: of no effect: all tensors are strided
 ///     pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-///     memory_format: of no effect
+///     memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
 ///
 /// Errors: TypeError for what is no number; ValueError for a tensor of several elements; RuntimeError for a device that is not there.
 ///
@@ -777,16 +783,17 @@ pub fn full_like(
     pin_memory: Option<bool>,
     memory_format: Option<PyMemoryFormat>,
 ) -> PyResult<PyTensor> {
-    without_effect(layout, memory_format);
+    without_effect(layout);
     let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
     let device = crate::device::usable_device(device)?;
     let (shape, of, there) = build(py, || Ok((like.shape(), like.dtype(), like.device())))?;
+    check_format(memory_format, shape.len())?;
     let dtype = wanted.unwrap_or(of);
     // Checked and converted exactly, as one element.
     let value = one_value(py, "full_like", fill_value, Some(dtype))?;
     let t = build(py, || {
         let value = value.reshape(&[])?.to(device.unwrap_or(there))?;
-        Ok(value.expand(&signed(&shape))?.copy())
+        in_format(value.expand(&signed(&shape))?.copy(), memory_format, Some(like))
     })?;
     PyTensor::finished(py, t, None, pin_memory, requires_grad)
 }

@@ -1,15 +1,18 @@
-//! `memory_format` and `layout`: how elements lie in memory, which is always the same here.
+//! `memory_format` and `layout`: how elements lie in memory.
 
-use pyo3::exceptions::PyTypeError;
+use mg_autograd::Tensor;
+use mg_device::Result;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 
-use crate::error::type_name;
+use crate::error::{build, type_name};
+use crate::tensor::PyTensor;
 
-/// The order of elements in memory that a program asks for. What is taken with one of them has no effect: results lie densely in
-/// row-major order, and kernels read whatever order there is.
+/// The order of elements in memory that a program asks for. `contiguous_format` is row-major order, `channels_last` has the second of four axes
+/// innermost, `channels_last_3d` that of five, `preserve_format` is that of the operand. Weights of modules lie in one way, whatever is asked for.
 ///
 /// >>> mg.zeros(1, 2, 3, 3).contiguous(memory_format=mg.channels_last).stride()
-/// (18, 9, 3, 1)
+/// (18, 1, 6, 2)
 #[pyclass(frozen, eq, hash, name = "memory_format", module = "micrograd_rs", from_py_object)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(non_camel_case_types)]
@@ -40,6 +43,49 @@ impl PyMemoryFormat {
             PyMemoryFormat::channels_last_3d => "channels_last_3d",
         }
     }
+}
+
+/// Refuses a format for images or volumes, of what has other axes.
+pub fn check_format(format: Option<PyMemoryFormat>, rank: usize) -> PyResult<()> {
+    let (name, axes) = match format {
+        Some(PyMemoryFormat::channels_last) => ("channels_last", 4),
+        Some(PyMemoryFormat::channels_last_3d) => ("channels_last_3d", 5),
+        Some(PyMemoryFormat::contiguous_format | PyMemoryFormat::preserve_format) | None => return Ok(()),
+    };
+    match rank == axes {
+        true => Ok(()),
+        false => Err(PyRuntimeError::new_err(format!("{name} is an order of {axes} axes, got {rank}"))),
+    }
+}
+
+/// The elements in a format, copied where they do not lie so already; where none is asked for, in that of the tensor that they are to be like.
+pub fn in_format(t: Tensor, format: Option<PyMemoryFormat>, like: Option<&Tensor>) -> Result<Tensor> {
+    match format {
+        Some(PyMemoryFormat::contiguous_format) => t.contiguous(),
+        Some(PyMemoryFormat::channels_last | PyMemoryFormat::channels_last_3d) => t.channels_last(),
+        Some(PyMemoryFormat::preserve_format) | None => match like {
+            Some(like) if like.is_channels_last()? && !like.is_contiguous()? => t.channels_last(),
+            Some(_) | None => Ok(t),
+        },
+    }
+}
+
+/// As [`in_format`], of what is the tensor itself where its elements lie so already.
+pub fn lying(t: Bound<'_, PyTensor>, format: Option<PyMemoryFormat>) -> PyResult<Bound<'_, PyTensor>> {
+    let py = t.py();
+    let (rank, is_so) = build(py, || {
+        let own = &t.get().t;
+        let is_so = match format {
+            Some(PyMemoryFormat::preserve_format) | None => true,
+            Some(PyMemoryFormat::contiguous_format) => own.is_contiguous()?,
+            Some(PyMemoryFormat::channels_last | PyMemoryFormat::channels_last_3d) => {
+                own.is_channels_last()?
+            }
+        };
+        Ok((own.rank(), is_so))
+    })?;
+    check_format(format, rank)?;
+    if is_so { Ok(t) } else { Bound::new(py, t.get().unary(py, |t| in_format(t.clone(), format, None))?) }
 }
 
 /// How a tensor is stored: elements at strides, which is the only way here.
@@ -91,9 +137,9 @@ pub fn why_absent(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     }
 }
 
-/// What factories take beside what matters here: the only layout, and the order of memory.
-pub fn without_effect(layout: Option<PyLayout>, format: Option<PyMemoryFormat>) {
-    let (_, _) = (layout, format);
+/// What factories take beside what matters here: the only layout that there is.
+pub fn without_effect(layout: Option<PyLayout>) {
+    let _ = layout;
 }
 
 /// What is said to a tensor where a result is to go: results are tensors of their own.

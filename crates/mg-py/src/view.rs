@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 use crate::device::{check_usable, device};
 use crate::dtype::{dtype, dtype as dtype_of};
 use crate::error::build;
-use crate::format::PyMemoryFormat;
+use crate::format::{PyMemoryFormat, lying};
 use crate::tensor::PyTensor;
 
 /// The tensor on a device and in a dtype, where these are given: itself, where it is there and has that and no copy is asked for.
@@ -89,7 +89,7 @@ impl PyTensor {
     /// Arguments:
     ///     args: a device, a dtype, both, or another tensor
     ///     copy: whether it is a copy where nothing changes, too
-    ///     kwargs: `device`, `dtype`, `other`, and what has no effect here: `non_blocking`, `memory_format`
+    ///     kwargs: `device`, `dtype`, `other`, `memory_format` (as `contiguous` has it), and what has no effect here: `non_blocking`
     ///
     /// Errors: ArgumentError for what is no device; RuntimeError for a device that is not there; TypeError for what is neither.
     ///
@@ -105,7 +105,7 @@ impl PyTensor {
         copy: bool,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyTensor>> {
-        let (mut on, mut into) = (None, None);
+        let (mut on, mut into, mut format) = (None, None, None);
         let mut take = |obj: &Bound<'py, PyAny>, key: Option<&str>| -> PyResult<()> {
             // `to(device, dtype, non_blocking, copy)` by place.
             if obj.is_instance_of::<pyo3::types::PyBool>() && key.is_none() {
@@ -127,7 +127,8 @@ impl PyTensor {
                 Some("dtype") => into = Some(dtype(obj)?),
                 None if is_device => on = Some(device(obj)?),
                 None => into = Some(dtype(obj)?),
-                Some("non_blocking" | "memory_format") => {}
+                Some("non_blocking") => {}
+                Some("memory_format") => format = Some(obj.extract()?),
                 Some(key) => {
                     return Err(PyTypeError::new_err(format!("to() takes device and dtype, not {key}")));
                 }
@@ -142,7 +143,7 @@ impl PyTensor {
                 take(&value, Some(key.extract::<String>()?.as_str()))?;
             }
         }
-        converted(slf, on, into, copy)
+        lying(converted(slf, on, into, copy)?, format)
     }
 
     /// The tensor on the host.
@@ -158,7 +159,7 @@ impl PyTensor {
     /// Arguments:
     ///     device: which one, by its number or name; the current one unless it says
     ///     non_blocking: of no effect, since nobody waits for a copy
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// Errors: RuntimeError where there is no such device.
     ///
@@ -172,7 +173,7 @@ impl PyTensor {
     ) -> PyResult<Bound<'py, PyTensor>> {
         let py = slf.py();
         // Copies are in the stream's order.
-        let (_, _) = (non_blocking, memory_format);
+        let _ = non_blocking;
         let device = match device.filter(|d| !d.is_none()) {
             None => "cuda".into_pyobject(py)?.into_any(),
             Some(d) => match d.extract::<usize>() {
@@ -180,7 +181,7 @@ impl PyTensor {
                 Err(_) => d.clone(),
             },
         };
-        PyTensor::to(slf, &PyTuple::new(py, [device])?, false, None)
+        lying(PyTensor::to(slf, &PyTuple::new(py, [device])?, false, None)?, memory_format)
     }
 
     /// As `to(dtype)`; without one, the dtype.
@@ -208,7 +209,7 @@ impl PyTensor {
     /// As `to(float32)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([1, 2]).float()
     /// tensor([1., 2.])
@@ -217,14 +218,13 @@ impl PyTensor {
         slf: Bound<'_, PyTensor>,
         memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::F32)
+        lying(cast(slf, DType::F32)?, memory_format)
     }
 
     /// As `to(float64)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([1.0]).double()
     /// tensor([1.], dtype=micrograd_rs.float64)
@@ -233,14 +233,13 @@ impl PyTensor {
         slf: Bound<'_, PyTensor>,
         memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::F64)
+        lying(cast(slf, DType::F64)?, memory_format)
     }
 
     /// As `to(float16)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([1.0, 1e6]).half()
     /// tensor([1., inf], dtype=micrograd_rs.float16)
@@ -249,14 +248,13 @@ impl PyTensor {
         slf: Bound<'_, PyTensor>,
         memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::F16)
+        lying(cast(slf, DType::F16)?, memory_format)
     }
 
     /// As `to(bfloat16)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([1.0, 2.0]).bfloat16()
     /// tensor([1., 2.], dtype=micrograd_rs.bfloat16)
@@ -265,14 +263,13 @@ impl PyTensor {
         slf: Bound<'_, PyTensor>,
         memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::BF16)
+        lying(cast(slf, DType::BF16)?, memory_format)
     }
 
     /// As `to(int64)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([1.7, -1.7]).long()
     /// tensor([ 1, -1])
@@ -281,27 +278,25 @@ impl PyTensor {
         slf: Bound<'_, PyTensor>,
         memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::I64)
+        lying(cast(slf, DType::I64)?, memory_format)
     }
 
     /// As `to(int32)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([1.7, -1.7]).int()
     /// tensor([ 1, -1], dtype=micrograd_rs.int32)
     #[pyo3(signature = (memory_format=None))]
     fn int(slf: Bound<'_, PyTensor>, memory_format: Option<PyMemoryFormat>) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::I32)
+        lying(cast(slf, DType::I32)?, memory_format)
     }
 
     /// As `to(int16)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([1.7, -1.7]).short()
     /// tensor([ 1, -1], dtype=micrograd_rs.int16)
@@ -310,14 +305,13 @@ impl PyTensor {
         slf: Bound<'_, PyTensor>,
         memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::I16)
+        lying(cast(slf, DType::I16)?, memory_format)
     }
 
     /// As `to(int8)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([1.5, -2.0]).char()
     /// tensor([ 1, -2], dtype=micrograd_rs.int8)
@@ -326,14 +320,13 @@ impl PyTensor {
         slf: Bound<'_, PyTensor>,
         memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::I8)
+        lying(cast(slf, DType::I8)?, memory_format)
     }
 
     /// As `to(uint8)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([1.0, 255.0]).byte()
     /// tensor([  1, 255], dtype=micrograd_rs.uint8)
@@ -342,14 +335,13 @@ impl PyTensor {
         slf: Bound<'_, PyTensor>,
         memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::U8)
+        lying(cast(slf, DType::U8)?, memory_format)
     }
 
     /// As `to(bool)`.
     ///
     /// Arguments:
-    ///     memory_format: of no effect
+    ///     memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
     ///
     /// >>> mg.tensor([0.0, 0.5]).bool()
     /// tensor([False,  True])
@@ -358,7 +350,6 @@ impl PyTensor {
         slf: Bound<'_, PyTensor>,
         memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'_, PyTensor>> {
-        let _ = memory_format;
-        cast(slf, DType::Bool)
+        lying(cast(slf, DType::Bool)?, memory_format)
     }
 }

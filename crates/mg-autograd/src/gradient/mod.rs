@@ -137,7 +137,9 @@ fn reads_nothing(node: &Node) -> bool {
         Some(Tag::History(_) | Tag::Forgotten(_) | Tag::Output(..) | Tag::Call(_)) => return false,
     }
     match node.op() {
-        Op::View(_) | Op::Map(Map::Copy | Map::Cast | Map::Row(Row::Add | Row::Sub | Row::Neg)) => true,
+        Op::View(_) | Op::Map(Map::Copy { .. } | Map::Cast | Map::Row(Row::Add | Row::Sub | Row::Neg)) => {
+            true
+        }
         // What is divided or multiplied by is a number of the program, no value.
         Op::Map(Map::Row(Row::Mul | Row::Div)) => {
             node.sources().iter().filter(|source| source.literal().is_none()).count() == 1

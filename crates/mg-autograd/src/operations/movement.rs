@@ -211,7 +211,7 @@ impl Tensor {
     /// A value that could not be computed.
     #[surface(method, function, view)]
     pub fn ravel(&self) -> Result<Tensor> {
-        if self.is_contiguous()? { self.reshape(&[-1]) } else { self.copy().reshape(&[-1]) }
+        self.contiguous()?.reshape(&[-1])
     }
 
     /// Axes in another order, a view.
@@ -773,10 +773,10 @@ impl Tensor {
         }
     }
 
-    /// A copy of the value in its own memory; gradients flow through it.
+    /// A copy of the value in its own memory, with channels innermost where the value's are; gradients flow through it.
     #[surface(method, function, name = "clone", manners(Ignores("memory_format")))]
     pub fn copy(&self) -> Result<Tensor> {
-        Ok(Tensor::from_node(self.node().copy()))
+        Ok(Tensor::from_node(self.node().copy_alike()))
     }
 }
 

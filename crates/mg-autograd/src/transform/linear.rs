@@ -54,7 +54,7 @@ pub(super) fn what_is_not(roots: &[&Node], given: &[Node]) -> Result<Option<&'st
 /// taken, and nothing is added.
 fn is_linear(node: &Node, sources: &Sources, at: &[usize], dependent: &Dependent) -> Result<bool> {
     Ok(match node.op() {
-        Op::Map(Map::Copy) | Op::View(_) | Op::Reduce(ReduceKind::Sum, _) => true,
+        Op::Map(Map::Copy { .. }) | Op::View(_) | Op::Reduce(ReduceKind::Sum, _) => true,
         Op::Map(Map::Cast) => node.dtype().is_float(),
         Op::Source(_)
         | Op::Map(Map::Guard { .. })
@@ -107,7 +107,7 @@ fn is_zero(node: &Node) -> bool {
     loop {
         let next = match node.op() {
             Op::Source(SourceKind::Const { bits, .. }) => return *bits == 0,
-            Op::Map(Map::Copy | Map::Cast) | Op::View(_) => node.sources().first().cloned(),
+            Op::Map(Map::Copy { .. } | Map::Cast) | Op::View(_) => node.sources().first().cloned(),
             Op::Source(
                 SourceKind::Data | SourceKind::Live { .. } | SourceKind::Ramp | SourceKind::Random { .. },
             )

@@ -57,7 +57,7 @@ fn through_map(batch: &Batch, node: &Node, map: Map, sources: &Sources) -> Resul
         }
         Map::Cast => Ok(batch.all(&sources[0])?.cast(node.dtype())),
         // What is made anew shares nothing with anybody.
-        Map::Copy => batch.all(&sources[0]),
+        Map::Copy { .. } => batch.all(&sources[0]),
         Map::Guard { size, axis, op } => {
             let _within = mg_graph::within(op, node.location());
             Ok(batch.all(&sources[0])?.guard(axis as usize, size as usize))

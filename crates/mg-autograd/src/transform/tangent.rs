@@ -90,7 +90,7 @@ fn of_node(node: &Node, known: &Known) -> Result<Option<Node>> {
     let mut sum = None;
     match node.op() {
         Op::Source(_) | Op::Map(Map::Guard { .. }) => return Ok(None),
-        Op::Map(Map::Copy) => return Ok(ts[0].clone()),
+        Op::Map(Map::Copy { .. }) => return Ok(ts[0].clone()),
         Op::Map(Map::Cast) => return Ok(ts[0].as_ref().map(|t| t.cast(node.dtype()))),
         Op::Map(Map::Row(_)) => {
             for (i, t) in ts.iter().enumerate() {

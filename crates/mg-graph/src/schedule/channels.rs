@@ -3,6 +3,7 @@
 //! Convolutions on some CUDA devices multiply lines of channels: images whose channels are neighbours are taken as they lie, and others are copied first, by
 //! each convolution and each gradient anew. People have images in planes (`[n, c, h, w]`, row-major), and their tensors stay so. But what a plan computes
 //! for itself lies as it is read: values that such kernels read have their channels innermost, and so do those of the same shape that these are computed from.
+//! What leaves the plan lies as its tensor says, in planes or with its channels innermost ([`Node::lies_innermost`](crate::Node::lies_innermost)).
 
 use super::Graph;
 use super::path::{Path, Reads};
@@ -24,7 +25,12 @@ pub(super) fn decide(graph: &mut Graph, viewed: &[usize]) -> Result<()> {
     let forced = forced::store(graph, &mut wanted);
     #[cfg(not(test))]
     let forced = false;
-    if !forced && !kernels.iter().any(|kernel| kernel.operands.contains(&true)) {
+    let mut told: Vec<bool> = (0..n).map(|i| is_told_so(graph, i) && leaves(graph, i)).collect();
+    for &base in viewed {
+        told[base] |= is_told_so(graph, base);
+    }
+    let is_asked = kernels.iter().any(|kernel| kernel.operands.contains(&true));
+    if !forced && !is_asked && !told.contains(&true) {
         return Ok(());
     }
     for &base in viewed {
@@ -32,7 +38,8 @@ pub(super) fn decide(graph: &mut Graph, viewed: &[usize]) -> Result<()> {
     }
     // Who reads a value comes after it.
     for i in (0..n).rev().filter(|&i| graph.stored[i]) {
-        graph.innermost[i] = wanted[i] && !refused[i] && may(graph, i, &kernels[i]);
+        wanted[i] |= told[i];
+        graph.innermost[i] = wanted[i] && (told[i] || !refused[i]) && may(graph, i, &kernels[i], told[i]);
         if let (Op::Kernel(kernel), false) = (&graph.nodes[i].op, graph.known[i]) {
             for (at, &source) in graph.sources[i].iter().enumerate() {
                 let mut path = Path::new();
@@ -82,8 +89,18 @@ fn takes(graph: &Graph, i: usize, kernel: &Library) -> Result<Innermost> {
     Ok(kernel.innermost(&operands, major * 10 + minor))
 }
 
-/// Whether a value may lie so: it is this plan's own, and is written by what can.
-fn may(graph: &Graph, i: usize, kernel: &Innermost) -> bool {
+/// Whether a value that the plan computes is to lie so where it leaves it, by itself or seen by views.
+fn is_told_so(graph: &Graph, i: usize) -> bool {
+    graph.stored[i] && !graph.known[i] && graph.nodes[i].is_to_lie_innermost()
+}
+
+/// Whether somebody has it after the plan.
+fn leaves(graph: &Graph, i: usize) -> bool {
+    graph.kept[i] || graph.root(i) != Root::No
+}
+
+/// Whether a value may lie so: it is this plan's own, or is told to leave it so, and is written by what can.
+fn may(graph: &Graph, i: usize, kernel: &Innermost, told: bool) -> bool {
     let node = graph.nodes[i];
     let shape = &node.shape;
     let writes = match node.op {
@@ -91,8 +108,8 @@ fn may(graph: &Graph, i: usize, kernel: &Innermost) -> bool {
         Op::Kernel(_) => kernel.result,
         Op::Source(_) | Op::View(_) | Op::Reduce(..) => false,
     };
-    let leaves = graph.known[i] || graph.kept[i] || graph.root(i) != Root::No;
-    writes && !leaves && shape.rank() > 2 && shape[1] > 1 && shape[2..].iter().product::<usize>() > 1
+    let is_own = !graph.known[i] && (told || !leaves(graph, i));
+    writes && is_own && shape.rank() > 2 && shape[1] > 1 && shape[2..].iter().product::<usize>() > 1
 }
 
 /// Whether what it reads may lie in any way that strides tell of.

@@ -197,7 +197,7 @@ impl Emitter<'_> {
                 Inst::Map(row, operands)
             }
             Map::Cast => Inst::Cast(args[0]),
-            Map::Copy => return Ok(args[0]),
+            Map::Copy { .. } => return Ok(args[0]),
             Map::Guard { size, .. } => {
                 let c = self.constant(ConstBind::Literal(size as u64));
                 Inst::Guard(args[0], c)

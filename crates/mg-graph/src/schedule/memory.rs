@@ -46,7 +46,8 @@ fn tell_results(
     for (&node, &slot) in slot_of {
         if is_wanted(graph, node) && !graph.known[node] {
             plan.slots[slot].leaves = true;
-            plan.results.push(Output { node, slot: Place::Slot(slot), layout: None });
+            let layout = graph.innermost[node].then(|| (graph.stored_layout(node), 0));
+            plan.results.push(Output { node, slot: Place::Slot(slot), layout });
         }
     }
     for alias in aliases {

@@ -186,6 +186,22 @@ pub fn innermost_layout(shape: &Shape) -> Result<Layout> {
     Layout::contiguous(Shape::new(&sizes)?).permute(&back)
 }
 
+/// Whether all elements lie one after the other with axis 1 innermost. (Of an axis of one element the stride says nothing.)
+pub fn lies_innermost(layout: &Layout) -> bool {
+    let rank = layout.rank();
+    if rank < 3 {
+        return false;
+    }
+    let (shape, strides) = (layout.shape(), layout.strides());
+    let mut stride = 1isize;
+    let is_empty = layout.numel() == 0;
+    [1].into_iter().chain((2..rank).rev()).chain([0]).all(|axis| {
+        let lies = is_empty || shape[axis] == 1 || strides[axis] == stride;
+        stride = stride.wrapping_mul(shape[axis] as isize);
+        lies
+    })
+}
+
 /// What gradient rules of kernels are written in: the rows' algebra, kernels and shapes.
 pub trait Structure: Algebra {
     /// The shape.

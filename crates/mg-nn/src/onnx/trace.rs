@@ -150,7 +150,7 @@ impl Trace<'_> {
             }
             Op::Map(Map::Cast) => Ok(self.graph.cast(x[0], node.dtype())),
             // Whoever runs the model checks indices.
-            Op::Map(Map::Copy | Map::Guard { .. }) => Ok(x[0]),
+            Op::Map(Map::Copy { .. } | Map::Guard { .. }) => Ok(x[0]),
             Op::View(view) => views::view(&mut self.graph, view, x[0], sources[0].shape(), node.shape()),
             Op::Reduce(kind, axes) => {
                 let from = sources[0].shape();

@@ -2,7 +2,7 @@
 
 use super::node::{Garbage, Given, Held, behind, graft, grafted, make_leaf, own, untracked, with_history};
 use super::part::part_of;
-use super::{Facts, is_borrowed, lie_of_others, locked, settle};
+use super::{Facts, is_borrowed, locked, other_lie, settle};
 use crate::jit;
 use crate::tensor::Cell;
 use mg_device::{Error, ErrorKind, Layout, Result, Shape, Writing as Written};
@@ -269,7 +269,7 @@ impl Line {
             },
             false => whole,
         };
-        let new = merged(&whole, part, &value, &facts.shape)?;
+        let new = merged(&whole, part, &value, &facts.shape)?.lying_as(&whole);
         let leaf = locked(&self.state).leaf.clone();
         let new = with_history(new, &whole, leaf.strong_count() > 0, since);
         // Last, so that it is known to lie there.
@@ -405,7 +405,7 @@ fn unwritable() -> Error {
 
 /// Refuses to write to elements that share places in memory of others.
 fn refuse_met_twice(whole: &Node, part: Option<&Part>) -> Result<()> {
-    let Some(lies) = lie_of_others(whole).filter(Layout::overlaps) else { return Ok(()) };
+    let Some(lies) = other_lie(whole).filter(Layout::overlaps) else { return Ok(()) };
     // A part of it may be without such elements.
     let (mut met, mut twice) = (HashSet::new(), false);
     match part {
@@ -447,7 +447,7 @@ impl Shared {
                 value.map_or_else(|| untracked(&node), |value| Node::from_value(value.clone()))
             }
             None => untracked(new),
-            Some(region) => untracked(value).write_into(Some(&node), *node.shape(), *region)?,
+            Some(region) => untracked(value).write_into(Some(&node), *node.shape(), *region)?.lying_as(&node),
         };
         let written = own(written);
         written.note_written();

@@ -3,7 +3,7 @@
 use super::line::{Known, Lies, Line, Part, Seat, Shared, lies_at, present};
 use super::node::{Garbage, Held, apart, make_leaf, own, untracked, untracked_view};
 use super::part::view_of;
-use super::{Facts, MemoryId, Sharing, State, lie_of_others, locked};
+use super::{Facts, MemoryId, Sharing, State, locked, other_lie};
 use crate::jit;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
@@ -178,7 +178,7 @@ impl Tensor {
             && let Some(held) = held.take()
         {
             let leaf = if self.keeps_grad() { Arc::downgrade(&self.0) } else { Weak::new() };
-            let lies = lie_of_others(&held.node).map(Box::new);
+            let lies = other_lie(&held.node).map(Box::new);
             let line = Line::new(held, leaf, None, lies);
             line.memory.writes.store(self.0.writes.load(Ordering::Relaxed), Ordering::Relaxed);
             jit::note_line(&line, self);

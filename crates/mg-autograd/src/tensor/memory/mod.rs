@@ -130,11 +130,11 @@ pub(crate) fn is_borrowed(node: &Node) -> bool {
     matches!(node.value(), Some(Ok(value)) if value.buffer.is_borrowed())
 }
 
-/// How somebody else's memory lies, where that is not row-major.
-pub(crate) fn lie_of_others(node: &Node) -> Option<Layout> {
+/// How a node's elements lie, where that is not row-major: those in somebody else's memory, and images whose channels are innermost.
+pub(crate) fn other_lie(node: &Node) -> Option<Layout> {
     match node.value() {
         Some(Ok(value)) if value.buffer.is_borrowed() && !value.layout.is_contiguous() => Some(value.layout),
-        Some(Ok(_) | Err(_)) | None => None,
+        Some(Ok(_) | Err(_)) | None => node.lies_innermost().then(|| node.lie()),
     }
 }
 

@@ -175,7 +175,7 @@ impl Tensor {
             State::Alone(Some(held)) if !is_borrowed(&held.node) => {
                 let old = held.current(&mut garbage);
                 jit::note_cell_change(self, &old);
-                let new = own(with_history(value, &old, self.keeps_grad(), since));
+                let new = own(with_history(value.lying_as(&old), &old, self.keeps_grad(), since));
                 if self.keeps_grad() {
                     make_leaf(&new, &Arc::downgrade(&self.0));
                 }
