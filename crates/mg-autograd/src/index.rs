@@ -199,14 +199,15 @@ impl Tensor {
         Ok(matches!(lie.rank(), 4 | 5) && mg_kernels::library::lies_innermost(&lie))
     }
 
-    /// Whether the elements lie in memory in row-major order without gaps.
+    /// Whether the elements lie in memory in row-major order without gaps, so that any view of that many elements can be taken of them. (Not of a view that
+    /// sees images with channels innermost in the order of memory: what is written through views goes by the order of the images' own axes.)
     ///
     /// # Errors
     ///
     /// As [`Tensor::realize`].
     #[track_caller]
     pub fn is_contiguous(&self) -> Result<bool> {
-        Ok(self.lie()?.is_contiguous())
+        Ok(self.lie()?.is_contiguous() && self.layout().is_none_or(|part| part.is_contiguous()))
     }
 
     /// How the elements lie in the memory that the tensor is of: row-major for what is computed, as they are seen for views, as

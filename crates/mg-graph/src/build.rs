@@ -698,12 +698,8 @@ impl Node {
 
     /// Whether the value lies, or will lie, in row-major order without gaps.
     pub fn is_dense(&self) -> bool {
-        match (self.value(), self.op()) {
-            (Some(Ok(value)), _) => value.layout.is_contiguous(),
-            (_, Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)) => !self.lies_innermost(),
-            (_, Op::View(View::Reshape)) => self.sources().first().is_some_and(Node::is_dense),
-            (_, Op::View(_) | Op::Source(_)) => false,
-        }
+        let is_reshape = || self.is_pending() && matches!(self.op(), Op::View(View::Reshape));
+        self.is_in_rows() || is_reshape() && self.sources().first().is_some_and(Node::is_dense)
     }
 
     /// Nodes one after the other along an axis.

@@ -167,7 +167,7 @@ pub(crate) struct Inner {
 
 /// Whether what an operation leaves is to lie with its axis 1 innermost, by how its operands lie.
 fn is_to_lie_innermost(op: &Op, sources: &[Node], shape: &Shape, device: Device) -> bool {
-    let like = |source: &Node| source.shape() == shape && source.lies_innermost();
+    let like = |source: &Node| source.lies_innermost() && source.shape() == shape;
     match op {
         Op::Map(Map::Copy { innermost }) => *innermost,
         // One operand that lies so is enough: numbers drawn, masks and constants lie in no way of their own.
@@ -182,7 +182,7 @@ fn is_to_lie_innermost(op: &Op, sources: &[Node], shape: &Shape, device: Device)
                     && usize::from(axes[1]) == rank - 1
                     && (2..rank).all(|i| usize::from(axes[i]) == i - 1)
             };
-            can_lie_innermost(shape) && from_last() && sources.iter().all(Node::is_dense)
+            can_lie_innermost(shape) && from_last() && sources.iter().all(Node::is_in_rows)
         }
         Op::Kernel(Kernel::Library(kernel)) if sources.iter().any(Node::lies_innermost) => {
             let operands: SmallVec<[Shaped; 4]> = sources.iter().map(Node::shaped).collect();
@@ -699,6 +699,16 @@ impl Node {
             Some(Ok(value)) => can_lie_innermost(&self.0.shape) && lies_innermost(&value.layout),
             Some(Err(_)) => false,
             None => self.0.is_to_lie_innermost(),
+        }
+    }
+
+    /// Whether the value is known to lie, or will lie, row by row, whatever views it is made of. (Asked without the engine's lock.)
+    pub(crate) fn is_in_rows(&self) -> bool {
+        match (self.value(), self.op()) {
+            (Some(Ok(value)), _) => value.layout.is_contiguous(),
+            (Some(Err(_)), _) => false,
+            (None, Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)) => !self.lies_innermost(),
+            (None, Op::View(_) | Op::Source(_)) => false,
         }
     }
 

@@ -339,17 +339,14 @@ impl PyTensor {
     /// (True, False)
     #[pyo3(signature = (memory_format=None))]
     fn is_contiguous(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<bool> {
-        let axes: isize = match memory_format {
+        let axes = match memory_format {
             None | Some(PyMemoryFormat::contiguous_format | PyMemoryFormat::preserve_format) => {
                 return build(py, || self.t.is_contiguous());
             }
             Some(PyMemoryFormat::channels_last) => 4,
             Some(PyMemoryFormat::channels_last_3d) => 5,
         };
-        build(py, || match self.t.rank() as isize == axes {
-            true => self.t.movedim(&[1], &[-1])?.is_contiguous(),
-            false => Ok(false),
-        })
+        build(py, || Ok(self.t.rank() == axes && self.t.is_channels_last()?))
     }
 
     /// The elements in memory of their own in row-major order; the tensor itself where they are already. With `channels_last` the second of

@@ -73,8 +73,8 @@ pub fn in_format(t: Tensor, format: Option<PyMemoryFormat>, like: Option<&Tensor
 /// As [`in_format`], of what is the tensor itself where its elements lie so already.
 pub fn lying(t: Bound<'_, PyTensor>, format: Option<PyMemoryFormat>) -> PyResult<Bound<'_, PyTensor>> {
     let py = t.py();
+    let own = &t.get().t;
     let (rank, is_so) = build(py, || {
-        let own = &t.get().t;
         let is_so = match format {
             Some(PyMemoryFormat::preserve_format) | None => true,
             Some(PyMemoryFormat::contiguous_format) => own.is_contiguous()?,

@@ -182,7 +182,7 @@ def test_old_classes():
     assert mg.empty_strided((2, 2), (1, 2)).stride() == (1, 2)
 
 
-def test_memory_formats_change_nothing():
+def test_memory_formats_are_taken():
     x = mg.rand(2, 3, 4, 5)
     assert mg.equal(x.to(memory_format=mg.channels_last), x) and mg.equal(x.contiguous(memory_format=mg.channels_last), x)
     assert mg.zeros_like(x, memory_format=mg.preserve_format, layout=mg.strided).shape == x.shape
