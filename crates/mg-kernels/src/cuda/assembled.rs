@@ -46,8 +46,11 @@ static WRITTEN: Assembled<(Arc<str>, bool)> = Assembled::new();
 /// Library kernels, by name, likewise.
 static PREBUILT: Assembled<(&'static str, bool)> = Assembled::new();
 
-/// Written texts that are assembled behind what goes on, likewise.
-static BEHIND: Mutex<Option<HashMap<(Device, Arc<str>, bool), Arc<Behind>>>> = Mutex::new(None);
+/// By device and by text, as it is or behind a gate.
+type Begun = HashMap<(Device, Arc<str>, bool), Arc<Behind>>;
+
+/// Written texts that are assembled behind what goes on.
+static BEHIND: Mutex<Option<Begun>> = Mutex::new(None);
 
 /// Every text that was written, once: plans of a kind share theirs.
 static TEXTS: Mutex<Option<HashSet<Arc<str>>>> = Mutex::new(None);
