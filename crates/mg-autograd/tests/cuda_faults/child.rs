@@ -111,6 +111,18 @@ fn meanwhile() {
                 }
             }
         }
+        Ok("devices") => {
+            for gpu in [gpu(), Device::cuda(1).unwrap()] {
+                let [x, w] = [&x, &w].map(|t| t.to(gpu).unwrap().realize().unwrap().clone());
+                x.matmul(&w).realize().unwrap();
+                for round in 0..3 {
+                    x.matmul(&w).relu().realize().unwrap();
+                    if round == 0 {
+                        wait();
+                    }
+                }
+            }
+        }
         Ok("fork") => {
             x.matmul(&w).relu().realize().unwrap();
             let began = std::time::Instant::now();

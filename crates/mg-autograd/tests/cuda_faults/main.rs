@@ -122,6 +122,8 @@ fn a_product_is_launched_by_itself_until_what_follows_is_in_its_text() {
     // A step of two products, one of which is added to a parameter.
     contains(&run(&[("MEANWHILE", "replay"), ("WAIT", "1")]), &["of the last graph 2\n"]);
     contains(&run(&[("MEANWHILE", "replay")]), &["of the last graph 4\n"]);
+    // Each device has a text of its own.
+    contains(&run(&[("MEANWHILE", "devices"), ("WAIT", "1"), ("STUB_DEVICES", "2")]), &["launches 14, "]);
     // What overwrites a parameter looks at a check's word first, in each of its forms.
     contains(&run(&[("MEANWHILE", "update"), ("WAIT", "1")]), &["launches behind the gate 3\n"]);
 }
@@ -144,6 +146,8 @@ fn a_kernel_that_finds_no_memory_has_what_was_cached() {
     let vars = [("MEANWHILE", "told"), ("LARGE", "2"), ("STUB_SLOW", "50"), ("STUB_LAUNCHES", "1")];
     let text = stub.run("meanwhile", &vars);
     contains(&text, &["round 0: well", "round 1: well", "round 2: well", "launches 8, "]);
+    let vars = [("MEANWHILE", "replay"), ("WAIT", "1"), vars[1], vars[2], vars[3]];
+    contains(&stub.run("meanwhile", &vars), &["of the last graph 2\n"]);
 }
 
 /// The threads that assemble are the parent's.
