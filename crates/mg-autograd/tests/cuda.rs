@@ -265,6 +265,55 @@ fn a_replay_without_memory_changes_nothing() {
     assert_eq!(weight.to_vec::<f32>().unwrap(), vec![7.0; n]);
 }
 
+/// Products and a convolution with work behind them, each launched once: a line of each.
+fn tell_bits(gpu: Device) {
+    for dtype in [DType::F32, DType::F16, DType::BF16] {
+        let on = |seed: u64, shape: &[usize]| {
+            let t = on_cpu(numbers(shape.iter().product(), seed), shape).to(gpu).unwrap();
+            t.to_dtype(dtype).realize().unwrap().clone()
+        };
+        let (x, w, bias, beside) = (on(1, &[128, 96]), on(2, &[96, 256]), on(3, &[256]), on(4, &[128, 256]));
+        let (images, filters, shift) =
+            (on(5, &[4, 32, 16, 16]), on(6, &[64, 32, 3, 3]), on(7, &[1, 64, 1, 1]));
+        let conv = || images.conv2d(&filters, None, &[1], (&[1]).into(), &[1], 1);
+        // Their kernels are there from here on, whatever the package has of them.
+        Tensor::realize_all([&x.matmul(&w), &conv()]).unwrap();
+        for (what, result) in [
+            ("relu", x.matmul(&w).relu()),
+            ("bias tanh", (x.matmul(&w) + &bias).tanh()),
+            ("beside exp", ((x.matmul(&w) * 0.1).exp() - &beside) * &bias),
+            ("conv", (conv() + &shift).relu()),
+        ] {
+            // Of which convolutions that is so, the device says.
+            assert!(what == "conv" || result.explain().unwrap().launches.len() == 1, "{what} of {dtype}");
+            let mut hasher = std::hash::DefaultHasher::new();
+            std::hash::Hash::hash(&bits(&result.to_dtype(DType::F32)), &mut hasher);
+            println!("bits of {what}, {dtype}: {:x}", std::hash::Hasher::finish(&hasher));
+        }
+    }
+}
+
+/// Until their text is assembled they are launched in parts: by a process that goes on, and by one that waits for its texts.
+#[test]
+fn the_parts_of_a_launch_are_the_bits_of_the_whole() {
+    let Some((gpu, _lock)) = device() else { return };
+    if std::env::var_os("TELL_BITS").is_some() {
+        return tell_bits(gpu);
+    }
+    let told = ["0", "1"].map(|meanwhile| {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "the_parts_of_a_launch_are_the_bits_of_the_whole", "--nocapture"])
+            .envs([("TELL_BITS", "1"), ("MG_MEANWHILE", meanwhile)])
+            .output()
+            .unwrap();
+        assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+        let text = String::from_utf8(child.stdout).unwrap();
+        text.lines().filter(|line| line.contains("bits of ")).map(String::from).collect::<Vec<_>>()
+    });
+    assert_eq!(told[0].len(), 12);
+    assert_eq!(told[0], told[1]);
+}
+
 /// What steps, replays, failures and threads used is given back.
 #[test]
 fn memory_comes_back() {

@@ -11,6 +11,9 @@ import textwrap
 import micrograd_rs as mg
 import pytest
 
+# What a test launches but once is to be the kernel that it is about, and not what serves until that is assembled.
+os.environ.setdefault("MG_MEANWHILE", "0")
+
 HAS_CUDA = mg.Device.is_cuda_available()
 DEVICES = ["cpu", *(["cuda"] if HAS_CUDA else [])]
 RECORDED = 4  # calls after which a step is replayed

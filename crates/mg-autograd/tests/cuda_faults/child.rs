@@ -19,7 +19,7 @@ fn child() {
         Ok("refused") => refused(),
         Ok("drop") => drops(),
         Ok("two") => two(),
-        Ok("fork") => fork(),
+        Ok("fork") => forked(),
         Ok("code") => code(),
         Ok("sums") => sums(),
         Ok("behind") => behind(),
@@ -97,7 +97,42 @@ fn meanwhile() {
     let (x, w, weight) = (on(1.0), on(2.0), on(3.0));
     x.matmul(&w).realize().unwrap();
     let wait = || std::thread::sleep(std::time::Duration::from_millis(900));
+    if let Ok(code) = std::env::var("LARGE") {
+        // SAFETY: the test's own threads are waited for, and those that assemble have not begun.
+        unsafe { std::env::set_var("STUB_LARGE", code) };
+    }
     match std::env::var("MEANWHILE").as_deref() {
+        Ok("told") => {
+            for round in 0..3 {
+                let result = x.matmul(&w).relu().realize().map(drop);
+                println!("round {round}: {}", result.map_or_else(|e| e.to_string(), |()| "well".into()));
+                if round == 0 {
+                    wait();
+                }
+            }
+        }
+        Ok("devices") => {
+            for gpu in [gpu(), Device::cuda(1).unwrap()] {
+                let [x, w] = [&x, &w].map(|t| t.to(gpu).unwrap().realize().unwrap().clone());
+                x.matmul(&w).realize().unwrap();
+                for round in 0..3 {
+                    x.matmul(&w).relu().realize().unwrap();
+                    if round == 0 {
+                        wait();
+                    }
+                }
+            }
+        }
+        Ok("fork") => {
+            x.matmul(&w).relu().realize().unwrap();
+            let began = std::time::Instant::now();
+            let pid = fork();
+            if pid == 0 {
+                std::process::exit(0);
+            }
+            assert_eq!(ended(pid), 0, "the child ended otherwise");
+            println!("the child waited: {}", began.elapsed().as_millis() > 1500);
+        }
         Ok("replay") => {
             let mut step = jit(|args: &[Tensor]| {
                 weight.assign(&weight + args[0].matmul(&w).relu())?;
@@ -380,12 +415,21 @@ fn two() {
     }
 }
 
-fn fork() {
-    unsafe extern "C" {
-        safe fn fork() -> i32;
-        fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
-        safe fn _exit(code: i32) -> !;
-    }
+unsafe extern "C" {
+    safe fn fork() -> i32;
+    fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
+    safe fn _exit(code: i32) -> !;
+}
+
+/// How a child ends.
+fn ended(pid: i32) -> i32 {
+    let mut status = 0;
+    // SAFETY: the child is this process's; its status is written.
+    unsafe { waitpid(pid, &mut status, 0) };
+    status
+}
+
+fn forked() {
     let x = on_gpu(3).unwrap();
     let pending = &x + &x;
     let pid = fork();
@@ -404,9 +448,6 @@ fn fork() {
         println!("{}\nchild: host {}", told.join("\n"), ones(3).sum().item::<f32>().unwrap());
         _exit(0);
     }
-    let mut status = 0;
-    // SAFETY: the child is this process's; its status is written.
-    unsafe { waitpid(pid, &mut status, 0) };
-    assert_eq!(status, 0, "the child ended otherwise");
+    assert_eq!(ended(pid), 0, "the child ended otherwise");
     println!("parent: {} values", pending.to_vec::<f32>().unwrap().len());
 }

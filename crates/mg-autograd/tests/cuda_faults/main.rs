@@ -49,6 +49,7 @@ impl Stub {
             .env("LD_LIBRARY_PATH", &self.0)
             .env("STUB_COUNTS", "1")
             .env_remove("MG_DEVICE")
+            .env_remove("MG_MEANWHILE")
             .envs(vars.iter().copied())
             .output()
             .unwrap();
@@ -121,8 +122,40 @@ fn a_product_is_launched_by_itself_until_what_follows_is_in_its_text() {
     // A step of two products, one of which is added to a parameter.
     contains(&run(&[("MEANWHILE", "replay"), ("WAIT", "1")]), &["of the last graph 2\n"]);
     contains(&run(&[("MEANWHILE", "replay")]), &["of the last graph 4\n"]);
+    // Each device has a text of its own.
+    contains(&run(&[("MEANWHILE", "devices"), ("WAIT", "1"), ("STUB_DEVICES", "2")]), &["launches 14, "]);
     // What overwrites a parameter looks at a check's word first, in each of its forms.
     contains(&run(&[("MEANWHILE", "update"), ("WAIT", "1")]), &["launches behind the gate 3\n"]);
+}
+
+/// A text that does not assemble is told by who would launch it, each time.
+#[test]
+fn a_text_that_does_not_assemble_behind_what_goes_on_is_told() {
+    let Some(stub) = Stub::new("large") else { return };
+    let text = stub.run("meanwhile", &[("MEANWHILE", "told"), ("LARGE", "218"), ("STUB_SLOW", "50")]);
+    let told = |round: u32| {
+        format!("round {round}: matmul: CUDA: a kernel could not be loaded on cuda:0: error code 218")
+    };
+    contains(&text, &["round 0: well", &told(1), &told(2)]);
+}
+
+/// By the time that a text is assembled, memory that nobody uses may be all there is for it.
+#[test]
+fn a_kernel_that_finds_no_memory_has_what_was_cached() {
+    let Some(stub) = Stub::new("full") else { return };
+    let vars = [("MEANWHILE", "told"), ("LARGE", "2"), ("STUB_SLOW", "50"), ("STUB_LAUNCHES", "1")];
+    let text = stub.run("meanwhile", &vars);
+    contains(&text, &["round 0: well", "round 1: well", "round 2: well", "launches 8, "]);
+    let vars = [("MEANWHILE", "replay"), ("WAIT", "1"), vars[1], vars[2], vars[3]];
+    contains(&stub.run("meanwhile", &vars), &["of the last graph 2\n"]);
+}
+
+/// The threads that assemble are the parent's.
+#[test]
+fn a_forked_child_does_not_wait_for_its_parents_texts() {
+    let Some(stub) = Stub::new("child") else { return };
+    let text = stub.run("meanwhile", &[("MEANWHILE", "fork"), ("STUB_SLOW", "3000")]);
+    contains(&text, &["the child waited: false"]);
 }
 
 /// What depends on labels is written where they are good, and only that waits for them. Its text is assembled beside the others, and in the

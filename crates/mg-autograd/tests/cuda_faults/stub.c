@@ -5,6 +5,7 @@
      STUB_ALLOC   of allocations of more than 32 MiB
      STUB_FOUND   (no code) of waits after a launch: the first so many checks have found something
      STUB_LOST    of every call that does something, after the first launch
+     STUB_LARGE   of loading PTX of more than 20 kB; 2, which is for want of memory, until some was given back
      STUB_SLOW    (no code) milliseconds for assembling a text of more than 20 kB by way of a library
      STUB_LATE    (no code) what streams are asked for is done when something waits for it; of the stream of that number, counted
                   from 1, as soon as what it has to wait for itself is done
@@ -178,8 +179,12 @@ U cuMemcpyPeerAsync(A a, H c, A b, H d, size_t n, H s) {
     ask(s, (Task){.to = (void *)a, .from = (void *)b, .n = n});
     return 0;
 }
+static U loading(const char *text) {
+    U large = strlen(text) > 20000 ? code("STUB_LARGE") : 0;
+    return large && !(large == 2 && freed) ? large : code("STUB_LOAD");
+}
 static H module(const void *text) { return (H)(size_t)(strstr(text, "mg_gate") ? texts++, 14 : 4); }
-U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = module(i); alone += *m == (H)14; return code("STUB_LOAD"); }
+U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = module(i); alone += *m == (H)14; return loading(i); }
 U cuLibraryLoadData(H *l, const void *i, U *o, H *v, U n, U *p, H *w, U m) {
     ALIVE;
     if (strlen(i) > 20000) {
@@ -188,7 +193,7 @@ U cuLibraryLoadData(H *l, const void *i, U *o, H *v, U n, U *p, H *w, U m) {
         __sync_fetch_and_sub(&assembling, 1);
     }
     *l = module(i);
-    return code("STUB_LOAD");
+    return loading(i);
 }
 U cuLibraryGetModule(H *m, H l) { *m = l; return 0; }
 U cuModuleGetFunction(H *f, H m, const char *n) { *f = (char *)m + 1; return 0; }

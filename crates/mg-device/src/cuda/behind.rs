@@ -107,8 +107,8 @@ impl Gpu {
                 all.threads.push(thread);
             }
         }
-        // With nobody to assemble it, who needs a text loads it.
-        if all.working == 0 {
+        // With nobody to assemble it, and at the process's end, who needs a text loads it.
+        if all.working == 0 || all.is_closed {
             let_go(all);
         }
         told

@@ -382,21 +382,32 @@ impl Gpu {
         let mut log = vec![0u8; 8192];
         // CU_JIT_ERROR_LOG_BUFFER and its size.
         let mut options = [5 as c_uint, 6, assemble::LEVEL];
-        let mut values = [
-            log.as_mut_ptr().cast::<c_void>(),
-            std::ptr::without_provenance_mut(log.len() - 1),
-            std::ptr::without_provenance_mut(level.unwrap_or(0)),
-        ];
         let mut module = null_mut();
-        // SAFETY: the text ends with 0; options and values are as the driver defines them, and the log has that size.
-        let code = unsafe {
-            (self.api.module_load)(
-                &mut module,
-                source.as_ptr().cast(),
-                if level.is_some() { 3 } else { 2 },
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
+        let mut load = || {
+            // The driver writes there, too.
+            let mut values = [
+                log.as_mut_ptr().cast::<c_void>(),
+                std::ptr::without_provenance_mut(log.len() - 1),
+                std::ptr::without_provenance_mut(level.unwrap_or(0)),
+            ];
+            // SAFETY: the text ends with 0; options and values are as the driver defines them, and the log has that size.
+            unsafe {
+                (self.api.module_load)(
+                    &mut module,
+                    source.as_ptr().cast(),
+                    if level.is_some() { 3 } else { 2 },
+                    options.as_mut_ptr(),
+                    values.as_mut_ptr(),
+                )
+            }
+        };
+        let code = match load() {
+            // CUDA_ERROR_OUT_OF_MEMORY: a kernel that comes late may find that the cache has all there is.
+            2 => {
+                self.pool.empty_cache();
+                load()
+            }
+            code => code,
         };
         if code != 0 {
             let end = log.iter().position(|&b| b == 0).unwrap_or(0);

@@ -46,8 +46,11 @@ static WRITTEN: Assembled<(Arc<str>, bool)> = Assembled::new();
 /// Library kernels, by name, likewise.
 static PREBUILT: Assembled<(&'static str, bool)> = Assembled::new();
 
-/// Written texts that are assembled behind what goes on, likewise.
-static BEHIND: Mutex<Option<HashMap<(Device, Arc<str>, bool), Arc<Behind>>>> = Mutex::new(None);
+/// By device and by text, as it is or behind a gate.
+type Begun = HashMap<(Device, Arc<str>, bool), Arc<Behind>>;
+
+/// Written texts that are assembled behind what goes on.
+static BEHIND: Mutex<Option<Begun>> = Mutex::new(None);
 
 /// Every text that was written, once: plans of a kind share theirs.
 static TEXTS: Mutex<Option<HashSet<Arc<str>>>> = Mutex::new(None);
@@ -87,11 +90,14 @@ fn load(gpu: &Gpu, text: &str, name: &str, gated: bool) -> Result<Kernel> {
 }
 
 /// As machine code, where the package has it and the driver takes it. There is none behind a gate, which is another text.
-fn prebuilt(gpu: &Gpu, kernel: &Prebuilt, gated: bool) -> Result<Kernel> {
+fn as_code(gpu: &Gpu, kernel: &Prebuilt, gated: bool) -> Result<Option<Kernel>> {
     let (major, minor) = gpu.capability();
     let code = if gated { None } else { kernel.code(10 * major + minor)? };
-    let loaded = code.map_or(Ok(None), |code| gpu.load_code(code, kernel.name))?;
-    loaded.map_or_else(|| load(gpu, kernel.whole()?, kernel.name, gated), Ok)
+    code.map_or(Ok(None), |code| gpu.load_code(code, kernel.name))
+}
+
+fn prebuilt(gpu: &Gpu, kernel: &Prebuilt, gated: bool) -> Result<Kernel> {
+    as_code(gpu, kernel, gated)?.map_or_else(|| load(gpu, kernel.whole()?, kernel.name, gated), Ok)
 }
 
 /// A text that is assembled behind what goes on; one of those who ask for it begins that.
@@ -141,9 +147,10 @@ impl Loaded {
         }
         match &self.text {
             Text::Prebuilt(kernel) => {
-                let (major, minor) = gpu.capability();
+                // Whether the driver takes machine code is known when it has.
+                let keep = |new| PREBUILT.get_or(gpu, (kernel.name, gated), || Ok(new)).is_ok();
                 PREBUILT.has(gpu, (kernel.name, gated))
-                    || !gated && kernel.code(10 * major + minor).is_ok_and(|code| code.is_some())
+                    || as_code(gpu, kernel, gated).is_ok_and(|code| code.is_some_and(keep))
             }
             Text::Written(text, _) => WRITTEN.has(gpu, (text.clone(), gated)),
         }

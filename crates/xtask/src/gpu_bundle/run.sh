@@ -16,6 +16,8 @@ cd "$(dirname "$0")" || exit 1
 mkdir -p results
 longest=${SECONDS_EACH:-600}
 failed=
+# What is launched but once is launched as it is to be checked and measured, and not by what serves until that is assembled.
+export MG_MEANWHILE="${MG_MEANWHILE:-0}"
 
 fail() {
     echo "$1: FAILED, see results/$2"
