@@ -77,11 +77,12 @@ pub(super) fn innermost(kind: ConvKind, g: &Geometry, dtype: DType, capability: 
     // Places whose channels are multiples of 16 bytes.
     let aligned = |channels: usize| (channels * dtype.size()).is_multiple_of(16);
     let (first, second, result) = match kind {
-        ConvKind::Forward => (g.c, None, Some(g.o)),
-        ConvKind::Input => (g.o, None, Some(g.c)),
-        ConvKind::Weight => (g.c, Some(g.o), None),
+        // Weights, too.
+        ConvKind::Forward => (g.c, g.c, Some(g.o)),
+        ConvKind::Input => (g.o, g.c, Some(g.c)),
+        ConvKind::Weight => (g.c, g.o, None),
     };
-    Innermost { operands: [aligned(first), second.is_some_and(aligned)], result: result.is_some_and(aligned) }
+    Innermost { operands: [first, second].map(aligned), result: result.is_some_and(aligned) }
 }
 
 /// Whether the last launch has a mark for elementwise work, wherever operands lie, in all cases but those that are seen from addresses and precision alone.

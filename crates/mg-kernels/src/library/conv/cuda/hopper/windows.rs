@@ -25,30 +25,33 @@ struct Rows {
     /// Filters, and channels that are added up.
     count: usize,
     depth: usize,
-    /// How far apart they are in the weight.
+    /// How far apart they are in the weight, and taps.
     row: usize,
     channel: usize,
+    tap: usize,
 }
 
 impl Rows {
-    /// For the forward convolution, or the gradient by the input, whose filters are the channels of the input.
-    fn of(kind: ConvKind, g: &Geometry) -> Rows {
+    /// For the forward convolution, or the gradient by the input, whose filters are the channels of the input. The weight's own channels may be innermost.
+    fn of(kind: ConvKind, g: &Geometry, innermost: bool) -> Rows {
         let volume = g.kernel[1] * g.kernel[2];
+        let (filter, channel, tap) = if innermost { (g.c * volume, 1, g.c) } else { (g.c * volume, volume, 1) };
         match kind {
-            ConvKind::Input => Rows { count: g.c, depth: g.o, row: volume, channel: g.c * volume },
+            ConvKind::Input => Rows { count: g.c, depth: g.o, row: channel, channel: filter, tap },
             ConvKind::Forward | ConvKind::Weight => {
-                Rows { count: g.o, depth: g.c, row: g.c * volume, channel: volume }
+                Rows { count: g.o, depth: g.c, row: filter, channel, tap }
             }
         }
     }
 }
 
-/// The weight's rows as they lie for the copy engine: those of one tap, or of one line of taps, after those of another.
+/// The weight's rows as they lie for the copy engine.
 struct Filters {
     place: (Pointer, u64),
     rows: Rows,
-    /// Elements of a row, with those that fill it up.
-    length: usize,
+    /// Elements from one row to the next, and from one tap, or line of taps.
+    line: usize,
+    apart: usize,
     /// Taps, or lines of them.
     count: usize,
     /// From one line of taps to the next.
@@ -92,7 +95,7 @@ impl Laid {
         plan: &mut KernelPlan,
     ) -> Result<bool> {
         let &Problem { kind, g, align, innermost, target, .. } = problem;
-        let rows = Rows::of(kind, g);
+        let rows = Rows::of(kind, g, innermost[1]);
         let lines = if let [window] = windows { self.lines(window, rows.depth) } else { None };
         let operand = (0, align[0], innermost[0]);
         let Some(images) = self.images(plan, operand, rows.depth, &windows[0], lines)? else {
@@ -147,13 +150,18 @@ impl Laid {
     ) -> Result<Option<Filters>> {
         let (size, weight) = (self.size(), (1, problem.align[1]));
         let [_, taps_y, taps_x] = problem.g.kernel;
-        let (row, channel) = (rows.row as isize, rows.channel as isize);
+        let [row, channel, tap] = [rows.row, rows.channel, rows.tap].map(|n| n as isize);
         let Some((spread, neighbours)) = lines else {
-            let (length, count) = (padded(rows.depth, size), taps_y * taps_x);
-            let Some(place) = self.room(plan, count * rows.count * length) else { return Ok(None) };
-            let axes = [(count, 1, rows.count * length), (rows.count, row, length), (rows.depth, channel, 1)];
+            let (length, count, tap_line) = (padded(rows.depth, size), taps_y * taps_x, taps_x as isize);
+            if problem.innermost[1] && rows.channel == 1 && length == rows.depth && weight.1 >= 16 {
+                let place = (Pointer::Input(1), 0);
+                return Ok(Some(Filters { place, rows, line: rows.row, apart: rows.tap, count, tap_line }));
+            }
+            let apart = rows.count * length;
+            let Some(place) = self.room(plan, count * apart) else { return Ok(None) };
+            let axes = [(count, tap, apart), (rows.count, row, length), (rows.depth, channel, 1)];
             self.copied(plan, weight, (0, 0), &axes, place)?;
-            return Ok(Some(Filters { place, rows, length, count, tap_line: taps_x as isize }));
+            return Ok(Some(Filters { place, rows, line: length, apart, count, tap_line }));
         };
         let length = padded(neighbours, size);
         let elements = taps_y * rows.count * length;
@@ -162,13 +170,13 @@ impl Laid {
             self.zeros(plan, elements, place)?;
         }
         let axes = [
-            (taps_y, taps_x as isize, rows.count * length),
+            (taps_y, taps_x as isize * tap, rows.count * length),
             (rows.count, row, length),
-            (window.taps[1], window.along[1], spread),
+            (window.taps[1], window.along[1] * tap, spread),
             (rows.depth, channel, 1),
         ];
-        self.copied(plan, weight, (window.first[1], 0), &axes, place)?;
-        Ok(Some(Filters { place, rows, length, count: taps_y, tap_line: 1 }))
+        self.copied(plan, weight, (window.first[1] * rows.tap, 0), &axes, place)?;
+        Ok(Some(Filters { place, rows, line: length, apart: rows.count * length, count: taps_y, tap_line: 1 }))
     }
 
     /// Results of windows of their own for each rest by the steps, and what puts them together.
@@ -234,7 +242,7 @@ impl Laid {
         let weights = Moved::boxes(
             self.elements,
             [images.neighbours, rows, filters.count],
-            &[filters.length * size, rows * filters.length * size],
+            &[filters.line * size, filters.apart * size],
             [self.each(), tile.m, 1],
         );
         let first = window.first[0] as isize * filters.tap_line + window.first[1] as isize;
@@ -261,8 +269,8 @@ impl Laid {
             places: Divisor::by(of_image),
             wide: Divisor::by(window.places[1]),
             own_a: Some(filters.place),
-            a_line: filters.length as u64,
-            a_tap: (rows * filters.length) as u64,
+            a_line: filters.line as u64,
+            a_tap: filters.apart as u64,
             a: Some((filters.place, weights)),
             b: Some((images.place, self.map(images, tile.n))),
             ..self.windows(images)
