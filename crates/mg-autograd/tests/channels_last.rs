@@ -149,6 +149,27 @@ fn writing_keeps_the_order() -> Result<()> {
 }
 
 #[test]
+fn memory_is_written_over_and_handed_out_as_it_lies() -> Result<()> {
+    let x = image(&[2, 3, 4, 5])?.channels_last()?;
+    x.realize()?;
+    let at = x.value()?.buffer.address();
+    for _ in 0..2 {
+        x.assign(&(&x * 2.0))?;
+        x.realize()?;
+        assert_eq!(x.value()?.buffer.address(), at);
+    }
+    let expected = bits(&x)?;
+    for y in [x.clone(), &x + 0.0, x.narrow(0, 1, 1)?] {
+        let (value, shared) = y.export()?;
+        assert!(shared.is_some());
+        assert_eq!(value.layout.strides()[1..], [1, 15, 3]);
+        assert!(y.is_channels_last()?);
+    }
+    assert_eq!(bits(&x)?, expected);
+    Ok(())
+}
+
+#[test]
 fn gradients_are_the_same() -> Result<()> {
     both(|x, y| {
         let x = x.detach().requires_grad_(true)?;

@@ -9,7 +9,7 @@ use crate::error::{build, type_name};
 use crate::tensor::PyTensor;
 
 /// The order of elements in memory that a program asks for. `contiguous_format` is row-major order, `channels_last` has the second of four axes
-/// innermost, `channels_last_3d` that of five, `preserve_format` is that of the operand. Weights of modules lie in one way, whatever is asked for.
+/// innermost, `channels_last_3d` that of five, `preserve_format` is that of the operand.
 ///
 /// >>> mg.zeros(1, 2, 3, 3).contiguous(memory_format=mg.channels_last).stride()
 /// (18, 1, 6, 2)

@@ -152,7 +152,7 @@ DIFFERENCES = """## What is there and differs
 - Gradients are dense: `gather(sparse_grad=…)` and `embedding(sparse=…)` change nothing. Nor does `non_blocking`: no copy to a device makes the host wait for it.
 - `resize_` to more elements than there are in memory gives a tensor memory of its own, with zeros behind what there was; other views stay with the old one. `lobpcg` takes no
   `tracker`, and has gradients of second order and by `B`, too; what its `ortho_` arguments say is ignored.
-- `empty` and its like are zeros. `layout` is taken and changes nothing. `memory_format` is that of tensors of four and five axes ([state.md](state.md)); of modules' weights it changes nothing. `pin_memory=True` does so where there is no CUDA device, where PyTorch's is an error.
+- `empty` and its like are zeros. `layout` is taken and changes nothing. `memory_format` is that of tensors of four and five axes ([state.md](state.md)). `pin_memory=True` does so where there is no CUDA device, where PyTorch's is an error.
 - `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.
 - Errors are of both kinds: `ArgumentError` (shapes, numbers) is a ValueError and a RuntimeError, `DTypeError` a TypeError and a RuntimeError, and
   `EmptyError` (the largest of nothing) an ArgumentError and an IndexError.

@@ -15,6 +15,7 @@ use crate::plan::{
     Action, Bind, Call, Coded, Copies, CopyPart, KernelArg, Launch, Loc, Plan, ProgramLaunch, Slot,
 };
 use mg_device::{Buffer, Device, Layout, Result, Shape};
+use mg_kernels::library::lies_innermost;
 use mg_kernels::{Class, Inst, Over, Source};
 
 /// A plan under construction, launch by launch.
@@ -226,8 +227,14 @@ impl<'a> Lowering<'a> {
             && donor.dtype == inner.dtype
             && donor.shape.numel() == inner.shape.numel()
             && self.is_last_reader(source, donors.at, donors.beside)
-            && graph.layout_of(source).is_contiguous()
+            && self.lies_as(source, node)
             && !(inner.shape.numel() == 1 && program.values.iter().any(is_total))
+    }
+
+    /// Whether a known value lies without gaps as a result will.
+    fn lies_as(&self, source: usize, node: usize) -> bool {
+        let layout = self.graph.layout_of(source);
+        if self.graph.innermost[node] { lies_innermost(&layout) } else { layout.is_contiguous() }
     }
 
     /// The value that a kernel's result is written over, where nobody wants that any more: one that is written to in parts keeps all

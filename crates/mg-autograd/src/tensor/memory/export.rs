@@ -2,7 +2,7 @@
 
 use super::line::{Lies, Seat};
 use super::node::{Garbage, Held, own};
-use super::{State, locked};
+use super::{State, locked, other_lie};
 use crate::gradient::no_grad;
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Exported, Layout, Result, Shape};
@@ -99,9 +99,10 @@ impl Tensor {
         let mut state = self.state();
         let State::Alone(Some(held)) = &mut *state else { return Ok(None) };
         let value = value_of(&held.node)?;
-        let alone = value.layout.is_contiguous() && value.buffer.ref_count() == 1;
+        let lies = other_lie(&held.node).map(Box::new);
+        let alone = is_as_told(&value.layout, &lies) && value.buffer.ref_count() == 1;
         if !value.buffer.is_borrowed() && (!alone || is_read_later(&held.node, 0)) {
-            let copy = copied(value, &None)?;
+            let copy = copied(value, &lies)?;
             garbage.push(std::mem::replace(held, Held::new(copy)));
         }
         let value = value_of(&held.node)?.clone();

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from .._micrograd_rs import Tensor, realize
+from .._micrograd_rs import Tensor, memory_format, realize
 from ._parts import put
 from .parameter import mark_as, marks_of
 
@@ -64,7 +64,9 @@ def _applied_to_own(module: Module, fn: Callable[[Tensor], Tensor], moved: list[
 
 
 def converted(t: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """A parameter or buffer as `Module.to` has it: where that says, and in its dtype, if it is of floats."""
+    """A parameter or buffer as `Module.to` has it: where that says, and in its dtype, if it is of floats; in its format, if it has as many axes."""
+    if kwargs.get("memory_format") is not None and t.dim() != (5 if kwargs["memory_format"] == memory_format.channels_last_3d else 4):
+        kwargs = {name: given for name, given in kwargs.items() if name != "memory_format"}
     out = t.to(*args, **kwargs)
     if not t.is_floating_point():
         return out.to(t.dtype)

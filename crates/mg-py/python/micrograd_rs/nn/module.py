@@ -619,7 +619,7 @@ class Module:
 
         Arguments:
             args: what `Tensor.to` takes: a device such as "cuda", a floating-point dtype, both, or a tensor whose device and dtype are taken
-            kwargs: the same by name: `device`, `dtype`, `non_blocking`
+            kwargs: the same by name: `device`, `dtype`, `non_blocking`; `memory_format`, for what has as many axes as the format is of
 
         Errors: TypeError for a dtype that is not of floats; what `Tensor.to` raises for a device that is not there.
 
