@@ -841,7 +841,8 @@ fn an_epilogue_is_told_every_element_once() {
 fn windows_of_channels_that_are_innermost_copy_nothing() {
     let case = Case { padding: [1, 1], ..case(4, 64, [9, 10], 128, [3, 3]) };
     let all = Lying { operands: [true; 2], result: true };
-    let launches = |lying, kind| case.plan_lying(lying, kind, DType::BF16, Precision::Highest, None).launches.len();
+    let launches =
+        |lying, kind| case.plan_lying(lying, kind, DType::BF16, Precision::Highest, None).launches.len();
     assert_eq!(launches(all, ConvKind::Forward), 1);
     // A gradient by the input adds up filters, which are no neighbours in a weight; one by the weight adds up what blocks have left.
     assert_eq!(launches(all, ConvKind::Input), 2);
@@ -851,7 +852,7 @@ fn windows_of_channels_that_are_innermost_copy_nothing() {
 
 #[test]
 fn products_of_channels_that_are_innermost_copy_nothing() {
-    let one = Case { padding: [0, 0], ..case(4, 64, [5, 7], 48, [1, 1]) };
+    let one = Case { padding: [0, 0], ..case(4, 96, [5, 7], 128, [1, 1]) };
     let all = Lying { operands: [true; 2], result: true };
     for kind in KINDS {
         let lying = match kind {
@@ -862,4 +863,18 @@ fn products_of_channels_that_are_innermost_copy_nothing() {
         assert_eq!(plan.launches.len(), 1, "{kind:?}");
         assert!(uses(&plan, "matmul"));
     }
+    // Of few columns, and of much to add up, kernels of windows are faster.
+    let few = Case { padding: [0, 0], ..case(4, 128, [5, 7], 64, [1, 1]) };
+    let lying = Lying { operands: [true, false], ..all };
+    let plan = few.plan_lying(lying, ConvKind::Forward, DType::BF16, Precision::Highest, None);
+    assert!(plan.launches.len() == 1 && uses(&plan, "conv_gather"));
+    let deep = Case { padding: [0, 0], ..case(256, 128, [12, 12], 64, [1, 1]) };
+    let plan = deep.plan_lying(
+        Lying { result: false, ..all },
+        ConvKind::Weight,
+        DType::BF16,
+        Precision::Highest,
+        None,
+    );
+    assert!(plan.launches.len() == 2 && uses(&plan, "conv_weight"));
 }

@@ -23,12 +23,32 @@ pub(super) fn takes_epilogue(g: &Geometry, dtype: DType, capability: u32, innerm
     is_product(g, capability) && (innermost || !is_gathered(g, dtype, capability))
 }
 
+/// Columns of halves with which a product has little to do for each tile that it stores; the kernels of windows have places there, and those as rows.
+const FEW: usize = 64;
+/// Places of halves from which on blocks that share a tile of the gradient by the weight are so many that it is sooner added up by a launch of its own.
+const MANY: usize = 1 << 15;
+
+/// Whether the kernels of windows are faster, of operands and a result whose channels are innermost.
+fn is_slower(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> bool {
+    let halves = matches!(dtype, DType::F16 | DType::BF16);
+    let faster = match kind {
+        ConvKind::Forward => g.o <= FEW,
+        ConvKind::Input => g.c <= FEW,
+        ConvKind::Weight => g.batch * g.outputs() >= MANY,
+    };
+    halves && capability == 90 && faster
+}
+
 /// `None` where it is no product, or a slower one.
 pub(super) fn plan(problem: &Problem) -> Result<Option<KernelPlan>> {
     let &Problem { kind, g, dtype, align, innermost, target, .. } = problem;
     let places = g.outputs();
     let in_planes = innermost == [false; 2] && !target.innermost;
     if !is_product(g, target.capability) || in_planes && is_gathered(g, dtype, target.capability) {
+        return Ok(None);
+    }
+    let all_innermost = innermost[0] && (target.innermost || innermost[1]);
+    if all_innermost && is_slower(kind, g, dtype, target.capability) {
         return Ok(None);
     }
     // Images of so many channels, seen as rows of channels by columns of places, or the other way round.

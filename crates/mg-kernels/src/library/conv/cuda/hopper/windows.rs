@@ -2,7 +2,9 @@
 
 use super::super::super::{ConvKind, Geometry};
 use super::super::Problem;
-use super::{Gathered, Images, Laid, MULTIPROCESSORS, TENSOR_CORES, Tile, chosen, padded, places, thirds};
+use super::{
+    Gathered, Images, Laid, Lies, MULTIPROCESSORS, TENSOR_CORES, Tile, chosen, padded, places, thirds,
+};
 use crate::cuda::library::args::conv_tiles::Conv;
 use crate::cuda::library::args::index::Divisor;
 use crate::cuda::library::args::{self, OUTPUT};
@@ -35,7 +37,8 @@ impl Rows {
     /// For the forward convolution, or the gradient by the input, whose filters are the channels of the input. The weight's own channels may be innermost.
     fn of(kind: ConvKind, g: &Geometry, innermost: bool) -> Rows {
         let volume = g.kernel[1] * g.kernel[2];
-        let (filter, channel, tap) = if innermost { (g.c * volume, 1, g.c) } else { (g.c * volume, volume, 1) };
+        let (filter, channel, tap) =
+            if innermost { (g.c * volume, 1, g.c) } else { (g.c * volume, volume, 1) };
         match kind {
             ConvKind::Input => Rows { count: g.c, depth: g.o, row: channel, channel: filter, tap },
             ConvKind::Forward | ConvKind::Weight => {
@@ -153,15 +156,21 @@ impl Laid {
         let [row, channel, tap] = [rows.row, rows.channel, rows.tap].map(|n| n as isize);
         let Some((spread, neighbours)) = lines else {
             let (length, count, tap_line) = (padded(rows.depth, size), taps_y * taps_x, taps_x as isize);
-            if problem.innermost[1] && rows.channel == 1 && length == rows.depth && weight.1 >= 16 {
-                let place = (Pointer::Input(1), 0);
-                return Ok(Some(Filters { place, rows, line: rows.row, apart: rows.tap, count, tap_line }));
+            let made = |place, line, apart| Filters { place, rows, line, apart, count, tap_line };
+            if rows.channel == 1 && length == rows.depth && weight.1 >= 16 {
+                return Ok(Some(made((Pointer::Input(1), 0), rows.row, rows.tap)));
             }
-            let apart = rows.count * length;
-            let Some(place) = self.room(plan, count * apart) else { return Ok(None) };
-            let axes = [(count, tap, apart), (rows.count, row, length), (rows.depth, channel, 1)];
-            self.copied(plan, weight, (0, 0), &axes, place)?;
-            return Ok(Some(Filters { place, rows, line: length, apart, count, tap_line }));
+            // Row by row, a tap after the other: what is read and what is written are lines of neighbours then.
+            let line = count * length;
+            let Some(place) = self.room(plan, rows.count * line) else { return Ok(None) };
+            if rows.tap == 1 && rows.channel == count {
+                let lies = Lies { image: rows.row, channel: rows.channel, place: rows.tap };
+                self.spread(plan, weight, [rows.count, rows.depth, count], lies, [line, length], place)?;
+            } else {
+                let axes = [(rows.count, row, line), (count, tap, length), (rows.depth, channel, 1)];
+                self.copied(plan, weight, (0, 0), &axes, place)?;
+            }
+            return Ok(Some(made(place, line, length)));
         };
         let length = padded(neighbours, size);
         let elements = taps_y * rows.count * length;
@@ -176,7 +185,14 @@ impl Laid {
             (rows.depth, channel, 1),
         ];
         self.copied(plan, weight, (window.first[1] * rows.tap, 0), &axes, place)?;
-        Ok(Some(Filters { place, rows, line: length, apart: rows.count * length, count: taps_y, tap_line: 1 }))
+        Ok(Some(Filters {
+            place,
+            rows,
+            line: length,
+            apart: rows.count * length,
+            count: taps_y,
+            tap_line: 1,
+        }))
     }
 
     /// Results of windows of their own for each rest by the steps, and what puts them together.
