@@ -275,6 +275,10 @@ impl Memory {
     /// A box of a tensor: lines of neighbours.
     fn lines(&self, map: &Map, at: [usize; 3]) -> Vec<Vec<f64>> {
         let Moved::Boxes(tensor) = &map.tensor else { panic!("boxes are moved") };
+        // As the driver takes them.
+        let taken = |&stride: &u64| stride > 0 && stride.is_multiple_of(16) && stride < 1 << 40;
+        assert!(tensor.strides.iter().all(taken), "{:?}", tensor.strides);
+        assert!(tensor.boxes.iter().all(|&n| (1..=256).contains(&n)), "{:?}", tensor.boxes);
         let [across, down] = [0, 1].map(|i| tensor.boxes[i] as usize);
         let inside = |i: [usize; 3]| i.iter().zip(&tensor.sizes).all(|(&i, &n)| (i as u64) < n);
         let one = |x: usize, y: usize| {

@@ -158,7 +158,9 @@ impl Laid {
             let (length, count, tap_line) = (padded(rows.depth, size), taps_y * taps_x, taps_x as isize);
             let made = |place, line, apart| Filters { place, rows, line, apart, count, tap_line };
             if rows.channel == 1 && length == rows.depth && weight.1 >= 16 {
-                return Ok(Some(made((Pointer::Input(1), 0), rows.row, rows.tap)));
+                // From the only tap there is no next one, and yet a distance that the copy engine takes.
+                let apart = if count == 1 { rows.row } else { rows.tap };
+                return Ok(Some(made((Pointer::Input(1), 0), rows.row, apart)));
             }
             // Row by row, a tap after the other: what is read and what is written are lines of neighbours then.
             let line = count * length;
