@@ -2,9 +2,7 @@
 
 use super::super::super::{ConvKind, Geometry};
 use super::super::Problem;
-use super::{
-    Gathered, Images, Laid, Lies, MULTIPROCESSORS, TENSOR_CORES, Tile, chosen, padded, places, thirds,
-};
+use super::{Gathered, Images, Laid, MULTIPROCESSORS, TENSOR_CORES, Tile, chosen, padded, places, thirds};
 use crate::cuda::library::args::conv_tiles::Conv;
 use crate::cuda::library::args::index::Divisor;
 use crate::cuda::library::args::{self, OUTPUT};
@@ -162,17 +160,17 @@ impl Laid {
                 let apart = if count == 1 { rows.row } else { rows.tap };
                 return Ok(Some(made((Pointer::Input(1), 0), rows.row, apart)));
             }
-            // Row by row, a tap after the other: what is read and what is written are lines of neighbours then.
-            let line = count * length;
-            let Some(place) = self.room(plan, rows.count * line) else { return Ok(None) };
-            if rows.tap == 1 && rows.channel == count {
-                let lies = Lies { image: rows.row, channel: rows.channel, place: rows.tap };
-                self.spread(plan, weight, [rows.count, rows.depth, count], lies, [line, length], place)?;
+            // Filters' rows of one tap after those of another; of a gradient by the input a row's taps one after the other, since the copy
+            // is a transposition then, of lines that are read and written as a whole (measured: 108 µs for 124, 512 by 512 by 3 by 3).
+            let (line, apart) = if rows.channel > rows.row {
+                (count * length, length)
             } else {
-                let axes = [(rows.count, row, line), (count, tap, length), (rows.depth, channel, 1)];
-                self.copied(plan, weight, (0, 0), &axes, place)?;
-            }
-            return Ok(Some(made(place, line, length)));
+                (length, rows.count * length)
+            };
+            let Some(place) = self.room(plan, count * rows.count * length) else { return Ok(None) };
+            let axes = [(rows.count, row, line), (count, tap, apart), (rows.depth, channel, 1)];
+            self.copied(plan, weight, (0, 0), &axes, place)?;
+            return Ok(Some(made(place, line, apart)));
         };
         let length = padded(neighbours, size);
         let elements = taps_y * rows.count * length;
