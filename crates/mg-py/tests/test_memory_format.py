@@ -29,6 +29,7 @@ def test_it_is_asked_for_and_kept(device):
         assert y.permute(0, 2, 3, 1).stride() == (60, 15, 3, 1) and is_last(y.cpu())
         assert np.array_equal(y.numpy(force=True), x.numpy(force=True)) and (device == "cuda" or y.numpy().strides == (240, 4, 60, 12))
         assert y.data_ptr() == y.permute(0, 2, 3, 1).data_ptr() and y.untyped_storage().nbytes() == 480
+    assert is_last(x.clone(**LAST)) and is_last(mg.clone(x, **LAST)) and x.to(**LAST).clone(memory_format=mg.contiguous_format).is_contiguous()
     assert mg.empty(2, 3, 4, 5, device=device, **LAST).stride() == (60, 1, 15, 3)
     volume = mg.zeros(2, 3, 4, 5, 6, device=device).to(memory_format=mg.channels_last_3d)
     assert volume.stride() == (360, 1, 90, 18, 3) and volume.is_contiguous(memory_format=mg.channels_last_3d)

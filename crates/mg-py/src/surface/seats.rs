@@ -330,6 +330,8 @@ pub(super) struct Seated<'a, 'py> {
     pub(super) old: OldReduction,
     /// The result is to be in page-locked memory.
     pub(super) pins: bool,
+    /// How the result is to lie, where that is said.
+    pub(super) format: Option<PyMemoryFormat>,
     /// The last list by position, where that is given as its items.
     pub(super) items: Option<Objects<'a, 'py>>,
 }
@@ -345,7 +347,8 @@ impl<'a, 'py> Seated<'a, 'py> {
         let count = usize::from(operation.has_receiver) + operation.params.len();
         let is_named = !arguments.by_name.is_empty();
         let seats = Seats { operation, seats: SmallVec::from_elem(None, count), is_named };
-        let mut seated = Seated { seats, form, old: OldReduction::default(), pins: false, items: None };
+        let old = OldReduction::default();
+        let mut seated = Seated { seats, form, old, pins: false, format: None, items: None };
         seated.by_position(py, arguments)?;
         seated.by_name(arguments)?;
         let itself = operation.manners.iter().find_map(|manner| match manner {
@@ -499,6 +502,10 @@ impl<'a, 'py> Seated<'a, 'py> {
                 continue;
             }
             let Some(at) = self.seats.named(name) else {
+                if takes_format(operation, name) {
+                    self.format = object.extract()?;
+                    continue;
+                }
                 if without_effect(operation, name, object)? {
                     continue;
                 }
@@ -537,15 +544,21 @@ fn makes(operation: &Operation) -> bool {
     operation.params.iter().any(|p| p.name == "requires_grad") || has(operation, Manner::Makes)
 }
 
-/// Whether no result depends on an argument: how memory is to lie, which PyTorch's factories and copies take, or what is declared so.
+/// Whether it is how memory is to lie, which PyTorch's factories and copies take.
+fn takes_format(operation: &Operation, name: &str) -> bool {
+    name == "memory_format" && (makes(operation) || ignores(operation, name))
+}
+
+/// Whether an argument is declared to be of no effect.
+fn ignores(operation: &Operation, name: &str) -> bool {
+    let of = |manner: &Manner| matches!(manner, Manner::Ignores(of) | Manner::IgnoresLast(of) if *of == name);
+    operation.manners.iter().any(of)
+}
+
+/// Whether no result depends on an argument.
 fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
-    let makes = makes(operation);
-    let ignores = operation
-        .manners
-        .iter()
-        .any(|manner| matches!(manner, Manner::Ignores(of) | Manner::IgnoresLast(of) if *of == name));
+    let (makes, ignores) = (makes(operation), ignores(operation, name));
     Ok(match name {
-        "memory_format" if makes || ignores => object.is_none() || object.extract::<PyMemoryFormat>().is_ok(),
         "layout" if makes => object.extract::<Option<PyLayout>>().map(|_| true)?,
         // Which of several kernels is taken; gradients are dense.
         "cudnn_enable" | "cudnn_enabled" | "sparse_grad" => ignores && object.extract::<bool>().is_ok(),
