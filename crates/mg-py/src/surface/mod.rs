@@ -26,6 +26,7 @@ use pyo3::types::{PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::error::{build, compute, not_in_handler};
+use crate::format::{check_format, in_format};
 use crate::tensor::PyTensor;
 use crate::{arith, dlpack, size};
 
@@ -144,7 +145,7 @@ fn call<'py>(
     if let Some(answer) = told_otherwise(py, number, operation, form, arguments)? {
         return Ok(answer);
     }
-    let Seated { seats, form, old, pins, items } = Seated::of(py, operation, form, arguments)?;
+    let Seated { seats, form, old, pins, format, items } = Seated::of(py, operation, form, arguments)?;
     not_in_handler()?;
     let left = if form == Form::Plain { left_number(&seats)? } else { None };
     let mut read = Read { borrowed: false, huge: false };
@@ -189,6 +190,14 @@ fn call<'py>(
         return Ok(written.clone());
     }
     let answer = match called(py, operation, &given)? {
+        Answer::Tensor(t) if format.is_some() => {
+            let rank = build(py, || Ok(t.rank()))?;
+            check_format(format, rank)?;
+            Answer::Tensor(build(py, || in_format(t, format, None))?)
+        }
+        answer => answer,
+    };
+    let answer = match answer {
         Answer::Tensor(t) if pins => Answer::Tensor(PyTensor::pinned(py, &t)?),
         answer => answer,
     };
