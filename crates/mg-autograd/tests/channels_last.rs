@@ -170,6 +170,36 @@ fn memory_is_written_over_and_handed_out_as_it_lies() -> Result<()> {
 }
 
 #[test]
+fn views_that_were_copied_for_a_reshape_are_handed_out_where_they_were_told_to_lie() -> Result<()> {
+    for axes in [[0, 2, 1, 3], [0, 3, 1, 2], [3, 2, 1, 0]] {
+        for detached in [false, true] {
+            let x = image(&[4, 4, 4, 4])?.channels_last()?;
+            let seen = x.permute(&axes)?;
+            let seen = if detached { seen.detach() } else { seen };
+            let told = strides(&seen)?;
+            let _flat = seen.reshape(&[-1])?.exp();
+            let (whole, _shared) = x.export()?;
+            let (value, shared) = seen.export()?;
+            assert!(shared.is_some() && value.buffer.ptr_eq(&whole.buffer), "{axes:?}, {detached}");
+            assert_eq!(value.layout.strides(), told, "{axes:?}, {detached}");
+            assert_eq!(bits(&seen)?, bits(&image(&[4, 4, 4, 4])?.permute(&axes)?)?);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_second_image_of_several_does_not_lie_densely() -> Result<()> {
+    let x = image(&[4, 3, 4, 5])?.channels_last()?;
+    let seen = x.slice(0, None, None, 2)?;
+    assert!(!seen.is_channels_last()? && !seen.node().lies_innermost());
+    x.realize()?;
+    seen.realize()?;
+    assert!(!seen.is_channels_last()? && !seen.node().lies_innermost());
+    Ok(())
+}
+
+#[test]
 fn gradients_are_the_same() -> Result<()> {
     both(|x, y| {
         let x = x.detach().requires_grad_(true)?;

@@ -173,7 +173,7 @@ fn is_to_lie_innermost(op: &Op, sources: &[Node], shape: &Shape, device: Device)
         // One operand that lies so is enough: numbers drawn, masks and constants lie in no way of their own.
         Op::Map(Map::Row(_) | Map::Cast | Map::Guard { .. }) => sources.iter().any(like),
         Op::View(View::Reshape) => sources.iter().all(like),
-        Op::View(View::Slice { axis: 0, step: 1.., .. }) => sources.iter().all(Node::lies_innermost),
+        Op::View(View::Slice { axis: 0, step: 1, .. }) => sources.iter().all(Node::lies_innermost),
         Op::View(View::Permute(axes)) => {
             // Channels that were the last axis, and are the second now.
             let rank = shape.rank();

@@ -442,14 +442,16 @@ pub fn from_numpy(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyTensor
     Ok(t.into())
 }
 
-/// What was pickled: the elements' bytes in row-major order.
+/// What was pickled: the elements' bytes in row-major order, and whether the second axis is to be innermost.
 #[pyfunction]
+#[pyo3(signature = (bytes, shape, dtype, device, requires_grad, innermost=false))]
 pub fn _rebuild(
     bytes: &[u8],
     shape: Vec<usize>,
     dtype: &Bound<'_, PyAny>,
     device: &Bound<'_, PyAny>,
     requires_grad: bool,
+    innermost: bool,
 ) -> PyResult<PyTensor> {
     let py = dtype.py();
     let dtype = optional_dtype(Some(dtype))?.unwrap_or(DType::F32);
@@ -464,7 +466,8 @@ pub fn _rebuild(
     }
     // SAFETY: the buffer is new and holds as many bytes; truth values are 0 or 1, all else takes any bits.
     unsafe { buffer.as_mut_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-    let t = mg_autograd::Tensor::from_buffer(buffer, shape).map_err(|e| exception(&e))?;
+    let t = mg_autograd::Tensor::from_buffer(buffer, shape);
+    let t = t.and_then(|t| if innermost { t.channels_last() } else { Ok(t) }).map_err(|e| exception(&e))?;
     PyTensor::finished(py, t, Some(device), None, requires_grad)
 }
 
@@ -481,18 +484,18 @@ impl PyTensor {
         let (py, this) = (slf.py(), slf.get());
         let rebuild = py.import("micrograd_rs._micrograd_rs")?.getattr("_rebuild")?;
         let device = build(py, || Ok(this.t.device()))?;
+        let innermost = build(py, || Ok(this.t.is_channels_last()? && !this.t.is_contiguous()?))?;
         let value = compute(py, || this.t.dense_value())?;
         let bytes = value.dense_bytes().map_err(|e| exception(&e))?;
         let bytes = to_bytes(py, bytes)?;
         let leaf = this.t.requires_grad();
         let shape: Vec<usize> = value.layout.shape().to_vec();
-        let arguments = (
-            bytes,
-            pyo3::types::PyTuple::new(py, shape)?,
-            value.buffer.dtype().name(),
-            device.to_string(),
-            leaf,
-        );
+        let shape = pyo3::types::PyTuple::new(py, shape)?;
+        let (dtype, device) = (value.buffer.dtype().name(), device.to_string());
+        let arguments = match innermost {
+            false => (bytes, shape, dtype, device, leaf).into_pyobject(py)?,
+            true => (bytes, shape, dtype, device, leaf, true).into_pyobject(py)?,
+        };
         Ok(match attributes_of(slf)? {
             Some(attributes) => (rebuild, arguments, attributes).into_pyobject(py)?.into_any(),
             None => (rebuild, arguments).into_pyobject(py)?.into_any(),

@@ -1,5 +1,7 @@
 """`channels_last`: how images lie in memory, what is made of them, and that numbers are those of images in planes."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,50 @@ def test_it_is_asked_for_and_kept(device):
         for ask in (mg.zeros(shape).to, mg.zeros(shape).contiguous, lambda shape=shape, **k: mg.zeros(shape, **k), lambda shape=shape, **k: mg.zeros_like(mg.zeros(shape), **k)):
             with pytest.raises(RuntimeError, match="order of 4 axes"):
                 ask(**LAST)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_copies_and_random_numbers_lie_as_they_are_asked_to(device):
+    x = mg.randn(2, 3, 4, 5, device=device)
+    y, rows = x.to(**LAST), {"memory_format": mg.contiguous_format}
+    assert is_last(x.clone(**LAST)) and is_last(mg.clone(x, **LAST)) and mg.equal(x.clone(**LAST), x)
+    assert is_last(y.clone()) and is_last(y.clone(memory_format=mg.preserve_format))
+    assert y.clone(**rows).is_contiguous() and mg.equal(y.clone(**rows).view(-1), x.view(-1))
+    assert is_last(mg.randint_like(y, 3)) and mg.randint_like(y, 3, **rows).is_contiguous() and is_last(mg.randint_like(x, 3, **LAST))
+    with pytest.raises(RuntimeError, match="order of 4 axes"):
+        x[0].clone(**LAST)
+    with pytest.raises(TypeError, match="memory_format"):
+        x.clone(memory_format=3)
+    assert y.clone().contiguous().as_strided((2, 2), (1, 2)).tolist() == x.as_strided((2, 2), (1, 2)).tolist()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_pickled_lies_as_it_did(device):
+    x = mg.randn(2, 3, 4, 5, device=device)
+    volume = mg.randn(2, 3, 2, 4, 5, device=device).to(memory_format=mg.channels_last_3d)
+    for y in (x, x.to(**LAST), x.to(**LAST).requires_grad_(), volume):
+        again = pickle.loads(pickle.dumps(y))
+        assert again.stride() == y.stride() and mg.equal(again, y) and again.requires_grad == y.requires_grad
+
+
+def test_modules_go_back_to_rows():
+    net = nn.Sequential(nn.Conv2d(2, 3, 3), nn.Conv3d(2, 3, 3))
+    weights = [net[0].weight, net[1].weight]
+    net.to(memory_format=mg.channels_last).to(memory_format=mg.channels_last_3d)
+    assert [w.stride() for w in weights] == [(18, 1, 6, 2), (54, 1, 18, 6, 2)]
+    net.to(memory_format=mg.contiguous_format)
+    assert all(w.is_contiguous() for w in weights)
+
+
+def test_views_are_seen_by_others_where_they_lie():
+    x = mg.randn(4, 4, 4, 4)
+    y = x.to(**LAST)
+    seen = y.permute(0, 2, 1, 3)
+    told, flat = seen.stride(), seen.reshape(-1).exp()
+    handed = seen.numpy()
+    assert handed.strides == tuple(4 * n for n in told)
+    handed[0] = 5
+    assert (y[0] == 5).all() and (seen[0] == 5).all() and mg.equal(flat, x.permute(0, 2, 1, 3).flatten().exp())
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -773,8 +773,9 @@ impl Tensor {
         }
     }
 
-    /// A copy of the value in its own memory, with channels innermost where the value's are; gradients flow through it.
-    #[surface(method, function, name = "clone", manners(Ignores("memory_format")))]
+    /// A copy of the value in its own memory, with channels innermost where the value's are; gradients flow through it. In Python, of a
+    /// `memory_format`: in that order.
+    #[surface(method, function, name = "clone", manners(Lies))]
     pub fn copy(&self) -> Result<Tensor> {
         Ok(Tensor::from_node(self.node().copy_alike()))
     }

@@ -83,8 +83,10 @@ pub enum Manner {
     WritesLast,
     /// Not with the two switches that were before `reduction`: it is younger.
     WithoutSwitches,
-    /// As a factory: with how memory is to lie, of which no result depends.
+    /// As a factory: with how the result is to lie in memory.
     Makes,
+    /// With how the result is to lie in memory.
+    Lies,
     /// With two numbers: it answers with a tensor without axes.
     TwoNumbers,
     /// With an empty list of axes for none of them, where others mean all.

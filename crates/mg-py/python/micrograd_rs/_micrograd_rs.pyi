@@ -124,11 +124,11 @@ bool: dtype
 _DTYPES: tuple[dtype, ...]
 
 class memory_format:
-    """The order of elements in memory that a program asks for. What is taken with one of them has no effect: results lie densely in
-    row-major order, and kernels read whatever order there is.
+    """The order of elements in memory that a program asks for. `contiguous_format` is row-major order, `channels_last` has the second of four axes
+    innermost, `channels_last_3d` that of five, `preserve_format` is that of the operand.
 
     >>> mg.zeros(1, 2, 3, 3).contiguous(memory_format=mg.channels_last).stride()
-    (18, 9, 3, 1)
+    (18, 1, 6, 2)
     """
 
     contiguous_format: ClassVar[memory_format]
@@ -412,15 +412,20 @@ class Tensor:
         (True, False)
         """
     def contiguous(self, memory_format: _Format | None = None) -> Tensor:
-        """The elements in memory of their own in row-major order; the tensor itself where they are already. (Also where another order is
-        asked for: kernels here need none.)
+        """The elements in memory of their own in row-major order; the tensor itself where they are already. With `channels_last` the second of
+        four axes is innermost (of five with `channels_last_3d`); what elementwise operations make of that lies so as well, and what
+        convolutions on CUDA do.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: in which order: `contiguous_format`, `channels_last` or `channels_last_3d`; None is the first
+
+        Errors: RuntimeError for other than four axes with `channels_last`, other than five with `channels_last_3d`.
 
         >>> x = mg.tensor([[1, 2], [3, 4]]).T
         >>> x.stride(), x.contiguous().stride()
         ((1, 2), (2, 1))
+        >>> mg.zeros(2, 3, 4, 4).contiguous(memory_format=mg.channels_last).stride()
+        (48, 1, 12, 3)
         """
     @property
     def dtype(self) -> _DTypeClass:
@@ -7322,7 +7327,8 @@ class Tensor:
                 [2, 4]])
         """
     def clone(self) -> Tensor:
-        """A copy of the value in its own memory; gradients flow through it.
+        """A copy of the value in its own memory, with channels innermost where the value's are; gradients flow through it. In Python, of a
+        `memory_format`: in that order.
 
         Arguments:
             self (tensor): any shape and dtype
@@ -8375,7 +8381,7 @@ class Tensor:
         Arguments:
             args: a device, a dtype, both, or another tensor
             copy: whether it is a copy where nothing changes, too
-            kwargs: `device`, `dtype`, `other`, and what has no effect here: `non_blocking`, `memory_format`
+            kwargs: `device`, `dtype`, `other`, `memory_format` (as `contiguous` has it), and what has no effect here: `non_blocking`
 
         Errors: ArgumentError for what is no device; RuntimeError for a device that is not there; TypeError for what is neither.
 
@@ -8402,7 +8408,7 @@ class Tensor:
         Arguments:
             device: which one, by its number or name; the current one unless it says
             non_blocking: of no effect, since nobody waits for a copy
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         Errors: RuntimeError where there is no such device.
 
@@ -8436,7 +8442,7 @@ class Tensor:
         """As `to(float32)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([1, 2]).float()
         tensor([1., 2.])
@@ -8445,7 +8451,7 @@ class Tensor:
         """As `to(float64)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([1.0]).double()
         tensor([1.], dtype=micrograd_rs.float64)
@@ -8454,7 +8460,7 @@ class Tensor:
         """As `to(float16)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([1.0, 1e6]).half()
         tensor([1., inf], dtype=micrograd_rs.float16)
@@ -8463,7 +8469,7 @@ class Tensor:
         """As `to(bfloat16)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([1.0, 2.0]).bfloat16()
         tensor([1., 2.], dtype=micrograd_rs.bfloat16)
@@ -8472,7 +8478,7 @@ class Tensor:
         """As `to(int64)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([1.7, -1.7]).long()
         tensor([ 1, -1])
@@ -8481,7 +8487,7 @@ class Tensor:
         """As `to(int32)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([1.7, -1.7]).int()
         tensor([ 1, -1], dtype=micrograd_rs.int32)
@@ -8490,7 +8496,7 @@ class Tensor:
         """As `to(int16)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([1.7, -1.7]).short()
         tensor([ 1, -1], dtype=micrograd_rs.int16)
@@ -8499,7 +8505,7 @@ class Tensor:
         """As `to(int8)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([1.5, -2.0]).char()
         tensor([ 1, -2], dtype=micrograd_rs.int8)
@@ -8508,7 +8514,7 @@ class Tensor:
         """As `to(uint8)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([1.0, 255.0]).byte()
         tensor([  1, 255], dtype=micrograd_rs.uint8)
@@ -8517,7 +8523,7 @@ class Tensor:
         """As `to(bool)`.
 
         Arguments:
-            memory_format: of no effect
+            memory_format: the order of its elements in memory, as `contiguous` has it; None is that which they have
 
         >>> mg.tensor([0.0, 0.5]).bool()
         tensor([False,  True])
@@ -9227,7 +9233,7 @@ def zeros(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost
 
     Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     not there.
@@ -9261,7 +9267,7 @@ def zeros(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost
 
     Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     not there.
@@ -9293,7 +9299,7 @@ def zeros_like(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
 
     Errors: RuntimeError for a device that is not there.
 
@@ -9325,7 +9331,7 @@ def ones(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost
 
     Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     not there.
@@ -9357,7 +9363,7 @@ def ones(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost
 
     Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     not there.
@@ -9387,7 +9393,7 @@ def ones_like(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
 
     Errors: RuntimeError for a device that is not there.
 
@@ -9419,7 +9425,7 @@ def empty(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost
 
     Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     not there.
@@ -9450,7 +9456,7 @@ def empty(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost
 
     Errors: ValueError for a size below 0, and for more than 16 axes; TypeError for what are no integers, and for an `out`; RuntimeError for a device that is
     not there.
@@ -9479,7 +9485,7 @@ def empty_like(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
 
     Errors: RuntimeError for a device that is not there.
 
@@ -9509,7 +9515,7 @@ def rand_like(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
 
     Errors: TypeError for integers, unless `dtype` is another; RuntimeError for a device that is not there.
 
@@ -9539,7 +9545,7 @@ def randn_like(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
 
     Errors: TypeError for integers, unless `dtype` is another; RuntimeError for a device that is not there.
 
@@ -9600,7 +9606,7 @@ def full_like(
         requires_grad: whether the result is a leaf that gradients are computed for, into its `grad`
         layout: of no effect: all tensors are strided
         pin_memory: whether the result lies in page-locked memory of the host (see `Tensor.pin_memory`)
-        memory_format: of no effect
+        memory_format: how the elements lie: `contiguous_format` in rows, `channels_last` with the second of four axes innermost; None is as those of `input`
 
     Errors: TypeError for what is no number; ValueError for a tensor of several elements; RuntimeError for a device that is not there.
 
@@ -10976,7 +10982,7 @@ def is_inference_mode_enabled() -> _bool:
 def _before_fork() -> None: ...
 def _after_fork() -> None: ...
 def _rows() -> list[tuple[str, _int, str]]: ...
-def _rebuild(bytes: Buffer, shape: Sequence[_int], dtype: str, device: str, requires_grad: _bool) -> Tensor: ...
+def _rebuild(bytes: Buffer, shape: Sequence[_int], dtype: str, device: str, requires_grad: _bool, innermost: _bool = False) -> Tensor: ...
 def _rebuild_value(graph: _Graph, i: _int) -> Value: ...
 def _linear_parameters(
     in_features: _int, out_features: _int, bias: _bool, dtype: _DType | None
@@ -21504,7 +21510,8 @@ def t_(input: Tensor) -> Tensor:
     """
 
 def clone(input: Tensor) -> Tensor:
-    """A copy of the value in its own memory; gradients flow through it.
+    """A copy of the value in its own memory, with channels innermost where the value's are; gradients flow through it. In Python, of a
+    `memory_format`: in that order.
 
     Arguments:
         input (tensor): any shape and dtype

@@ -191,7 +191,8 @@ fn call<'py>(
     }
     let answer = match called(py, operation, &given)? {
         Answer::Tensor(t) if format.is_some() => {
-            check_format(format, t.rank())?;
+            let rank = build(py, || Ok(t.rank()))?;
+            check_format(format, rank)?;
             Answer::Tensor(build(py, || in_format(t, format, None))?)
         }
         answer => answer,

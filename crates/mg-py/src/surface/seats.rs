@@ -330,7 +330,7 @@ pub(super) struct Seated<'a, 'py> {
     pub(super) old: OldReduction,
     /// The result is to be in page-locked memory.
     pub(super) pins: bool,
-    /// How the result is to lie, where that is said.
+    /// How the result is to lie in memory.
     pub(super) format: Option<PyMemoryFormat>,
     /// The last list by position, where that is given as its items.
     pub(super) items: Option<Objects<'a, 'py>>,
@@ -347,8 +347,8 @@ impl<'a, 'py> Seated<'a, 'py> {
         let count = usize::from(operation.has_receiver) + operation.params.len();
         let is_named = !arguments.by_name.is_empty();
         let seats = Seats { operation, seats: SmallVec::from_elem(None, count), is_named };
-        let old = OldReduction::default();
-        let mut seated = Seated { seats, form, old, pins: false, format: None, items: None };
+        let mut seated =
+            Seated { seats, form, old: OldReduction::default(), pins: false, format: None, items: None };
         seated.by_position(py, arguments)?;
         seated.by_name(arguments)?;
         let itself = operation.manners.iter().find_map(|manner| match manner {
@@ -501,11 +501,14 @@ impl<'a, 'py> Seated<'a, 'py> {
                 self.pins = !object.is_none() && object.extract()?;
                 continue;
             }
+            if name == "memory_format"
+                && (makes(operation) || has(operation, Manner::Lies))
+                && let Ok(format) = object.extract()
+            {
+                self.format = format;
+                continue;
+            }
             let Some(at) = self.seats.named(name) else {
-                if takes_format(operation, name) {
-                    self.format = object.extract()?;
-                    continue;
-                }
                 if without_effect(operation, name, object)? {
                     continue;
                 }
@@ -544,21 +547,15 @@ fn makes(operation: &Operation) -> bool {
     operation.params.iter().any(|p| p.name == "requires_grad") || has(operation, Manner::Makes)
 }
 
-/// Whether it is how memory is to lie, which PyTorch's factories and copies take.
-fn takes_format(operation: &Operation, name: &str) -> bool {
-    name == "memory_format" && (makes(operation) || ignores(operation, name))
-}
-
-/// Whether an argument is declared to be of no effect.
-fn ignores(operation: &Operation, name: &str) -> bool {
-    let of = |manner: &Manner| matches!(manner, Manner::Ignores(of) | Manner::IgnoresLast(of) if *of == name);
-    operation.manners.iter().any(of)
-}
-
-/// Whether no result depends on an argument.
+/// Whether no result depends on an argument: `layout`, which PyTorch's factories take, or what is declared so.
 fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
-    let (makes, ignores) = (makes(operation), ignores(operation, name));
+    let makes = makes(operation);
+    let ignores = operation
+        .manners
+        .iter()
+        .any(|manner| matches!(manner, Manner::Ignores(of) | Manner::IgnoresLast(of) if *of == name));
     Ok(match name {
+        "memory_format" if ignores => object.is_none() || object.extract::<PyMemoryFormat>().is_ok(),
         "layout" if makes => object.extract::<Option<PyLayout>>().map(|_| true)?,
         // Which of several kernels is taken; gradients are dense.
         "cudnn_enable" | "cudnn_enabled" | "sparse_grad" => ignores && object.extract::<bool>().is_ok(),

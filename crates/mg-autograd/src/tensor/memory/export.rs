@@ -27,6 +27,13 @@ fn is_as_told(layout: &Layout, lies: &Lies) -> bool {
     layout.numel() == 0 || axes.all(|(&n, (stride, told))| n == 1 || stride == told)
 }
 
+/// Where elements are seen of memory that lies as it is told, by how both are told to lie.
+fn seen_of(layout: &Layout, whole: &Lies, seen: &Lies) -> Option<Result<Layout>> {
+    let (told, seen) = (whole.as_ref()?, seen.as_ref()?);
+    let start = (layout.offset() + seen.offset()).checked_sub(told.offset())?;
+    is_as_told(layout, whole).then(|| Layout::new(*seen.shape(), seen.strides(), start))
+}
+
 /// A node for the same elements in memory of its own, where they lie as is told.
 fn copied(value: &Value, lies: &Lies) -> Result<Node> {
     let span = lies.as_ref().filter(|told| !told.overlaps()).and_then(|told| Some((told, told.extent()?)));
@@ -145,6 +152,10 @@ impl Tensor {
         drop(readers);
         let value = value_of(&root)?;
         let mut root = root.clone();
+        let lies = match &shared {
+            Some(shared) => shared.storage.lies.clone(),
+            None => line.lies(),
+        };
         if !value.buffer.is_borrowed() {
             let is_there = |n: &Node| matches!(n.value(), Some(Ok(v)) if v.buffer.ptr_eq(&value.buffer));
             // Every line has what is in the memory, from there.
@@ -152,10 +163,6 @@ impl Tensor {
             made.retain(|n| is_there(n) && !n.is(&root));
             made.sort_unstable_by_key(Node::sequence);
             made.dedup_by(|a, b| a.is(b));
-            let lies = match &shared {
-                Some(shared) => shared.storage.lies.clone(),
-                None => line.lies(),
-            };
             let alone = is_as_told(&value.layout, &lies) && value.buffer.ref_count() == made.len() + 1;
             let later = is_read_later(&root, 2) || made.iter().any(|n| is_read_later(n, 1));
             if !together || !alone || later {
@@ -182,7 +189,10 @@ impl Tensor {
         made.iter().for_each(Node::set_borrowed);
         drop((other_turn, turn));
         if !value.layout.is_contiguous() {
-            // Memory that lies otherwise: what sees it there, or a copy.
+            // Memory that lies otherwise: where it is told that this is seen of it; or what sees it there, or a copy.
+            if let Some(layout) = seen_of(&value.layout, &lies, &self.line().lies) {
+                return Ok((Value { layout: layout?, ..value }, Some(exported)));
+            }
             let own = self.value()?;
             let is_there = own.buffer.ptr_eq(&value.buffer);
             return Ok((own, is_there.then_some(exported)));

@@ -269,7 +269,9 @@ impl Line {
             },
             false => whole,
         };
-        let new = merged(&whole, part, &value, &facts.shape)?.lying_as(&whole);
+        let new = merged(&whole, part, &value, &facts.shape)?;
+        // On a GPU what is refused late is put back byte for byte. On the host a part is written where it is, and the order told stays the line's.
+        let new = if part.is_some() && facts.device.is_cpu() { new } else { new.lying_as(&whole) };
         let leaf = locked(&self.state).leaf.clone();
         let new = with_history(new, &whole, leaf.strong_count() > 0, since);
         // Last, so that it is known to lie there.

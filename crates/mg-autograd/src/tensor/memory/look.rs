@@ -288,7 +288,7 @@ impl Tensor {
             None => 0,
             Some(place) if place.is_contiguous() => place.offset(),
             Some(_) => {
-                let text = "a detached view that does not lie in a row is not seen with other strides; clone() it first";
+                let text = "what does not lie row by row is not seen with other strides; contiguous() is a copy that does";
                 return Err(Error::new("as_strided", ErrorKind::Value(text.into())));
             }
         };

@@ -63,9 +63,12 @@ def _applied_to_own(module: Module, fn: Callable[[Tensor], Tensor], moved: list[
             moved.append(grad)
 
 
+_AXES = {memory_format.channels_last: (4,), memory_format.channels_last_3d: (5,)}
+
+
 def converted(t: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """A parameter or buffer as `Module.to` has it: where that says, and in its dtype, if it is of floats; in its format, if it has as many axes."""
-    if kwargs.get("memory_format") is not None and t.dim() != (5 if kwargs["memory_format"] == memory_format.channels_last_3d else 4):
+    if t.dim() not in _AXES.get(kwargs.get("memory_format"), (4, 5)):
         kwargs = {name: given for name, given in kwargs.items() if name != "memory_format"}
     out = t.to(*args, **kwargs)
     if not t.is_floating_point():
