@@ -560,9 +560,10 @@ impl Groups {
         for member in &group.members {
             let part = parts.into_iter().flatten().find(|part| has(part, member.node));
             let is_map = graph.known[member.node] || !matches!(graph.nodes[member.node].op, Op::Reduce(..));
-            // Where an extreme lies is told by its position on the program's way.
-            let finds = kind_of(graph, member.node).is_some_and(|kind| kind.is_arg());
-            if part.is_none() && finds && has_total(graph, member) && !order.iter().copied().eq(0..rank) {
+            // A total goes row by row, whatever is computed beside it: so it has the same bits by itself, and where an extreme lies is told by
+            // its position on the way.
+            let reduces = kind_of(graph, member.node).is_some();
+            if part.is_none() && reduces && has_total(graph, member) && !order.iter().copied().eq(0..rank) {
                 return false;
             }
             // What is stored lies as the program goes through it.
