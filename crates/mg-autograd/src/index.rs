@@ -170,10 +170,12 @@ impl Tensor {
     /// As [`Tensor::realize`]; other than four or five axes (images, volumes).
     ///
     /// ```
-    /// # use mg_autograd::Tensor;
-    /// let x = Tensor::rand(&[2, 3, 4, 4]).channels_last()?;
+    /// use mg_autograd::Tensor;
+    /// use mg_device::DType;
+    ///
+    /// let x = Tensor::rand(&[2, 3, 4, 4], DType::F32)?.channels_last()?;
     /// assert_eq!(x.lie()?.strides(), [48, 1, 12, 3]);
-    /// # Ok::<(), mg_autograd::Error>(())
+    /// # Ok::<(), mg_device::Error>(())
     /// ```
     #[track_caller]
     pub fn channels_last(&self) -> Result<Tensor> {
