@@ -209,7 +209,7 @@ impl Tensor {
     /// As [`Tensor::realize`].
     #[track_caller]
     pub fn is_contiguous(&self) -> Result<bool> {
-        Ok(self.lie()?.is_contiguous() && self.layout().is_none_or(|part| part.is_contiguous()))
+        Ok(self.lie()?.is_contiguous() && !self.is_seen_by_channels())
     }
 
     /// How the elements lie in the memory that the tensor is of: row-major for what is computed, as they are seen for views, as

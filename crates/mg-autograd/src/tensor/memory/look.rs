@@ -8,6 +8,7 @@ use crate::jit;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, View};
+use mg_kernels::library::lies_innermost;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
@@ -342,6 +343,17 @@ impl Tensor {
         let Seat { line, .. } = self.line();
         let known = Known::new(Held::new(node), &line.node());
         Tensor::of_part(line, layout, (None, None), mg_graph::line(), Some(known))
+    }
+
+    /// Whether it is a view that sees images whose channels are innermost in another order than that of their axes.
+    pub(crate) fn is_seen_by_channels(&self) -> bool {
+        match &*self.state() {
+            State::Part(part) if !part.layout.is_contiguous() => {
+                let state = locked(&part.line.state);
+                state.lies.as_deref().is_some_and(|lies| matches!(lies.rank(), 4 | 5) && lies_innermost(lies))
+            }
+            State::Part(_) | State::Alone(_) | State::Whole(_) => false,
+        }
     }
 
     /// Where a view lies among the elements of what it is a view of; `None` for what is no view.
