@@ -106,7 +106,7 @@ def crash(*_, **__): os.abort()
 def hang(*_, **__): time.sleep(60)
 def fault(*_, **__): raise RuntimeError("internal error, please report it: planted")
 # Several, so that the calls come to one whatever other names there are.
-mg.eye = hang
+for name in ("eye", "linspace", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"): setattr(mg, name, hang)
 for name in ("full", "logspace", "tril_indices", "triu_indices", "hann_window", "vander", "cartesian_prod"): setattr(mg, name, fault)
 for name in ("cat", "concat", "stack", "hstack", "vstack", "dstack", "column_stack"): setattr(mg, name, crash)
 for f in (crash, hang, fault): f.__module__ = "micrograd_rs"

@@ -63,7 +63,7 @@ def _applied_to_own(module: Module, fn: Callable[[Tensor], Tensor], moved: list[
             moved.append(grad)
 
 
-_AXES = {memory_format.channels_last: (4,), memory_format.channels_last_3d: (5,)}
+_AXES: dict[memory_format | None, tuple[int, ...]] = {memory_format.channels_last: (4,), memory_format.channels_last_3d: (5,)}
 
 
 def converted(t: Tensor, *args: Any, **kwargs: Any) -> Tensor:
