@@ -3,7 +3,7 @@
 use crate::caller::public;
 use crate::ops::{Operand, or_panic};
 use crate::tensor::Tensor;
-use crate::tensor::memory::{may_be_borrowed, other_lie, untracked};
+use crate::tensor::memory::{lies_by_channels, may_be_borrowed, other_lie, untracked};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
@@ -197,8 +197,17 @@ impl Tensor {
     /// As [`Tensor::realize`].
     #[track_caller]
     pub fn is_channels_last(&self) -> Result<bool> {
-        let lie = self.lie()?;
-        Ok(matches!(lie.rank(), 4 | 5) && mg_kernels::library::lies_innermost(&lie))
+        Ok(lies_by_channels(&self.lie()?))
+    }
+
+    /// As [`Tensor::is_channels_last`], where that is another order than that of rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`].
+    #[track_caller]
+    pub fn is_turned_to_channels(&self) -> Result<bool> {
+        Ok(self.is_channels_last()? && !self.is_contiguous()?)
     }
 
     /// Whether the elements lie in memory in row-major order without gaps, so that any view of that many elements can be taken of them. (Not of a view that

@@ -5,7 +5,7 @@ use crate::live::LiveScalar;
 use crate::node::{Node, Sources, called};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{AxisSet, DType, Device, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
-use mg_kernels::library::{Gather, Innermost, Library, MatMul, Put, ScatterAdd, Shaped};
+use mg_kernels::library::{Gather, Innermost, Library, MatMul, Put, ScatterAdd, Shaped, innermost_layout};
 use mg_kernels::{Law, ReduceKind, Row, cell_bits};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Borrow;
@@ -71,13 +71,17 @@ pub(crate) fn can_lie_innermost(shape: &Shape) -> bool {
     matches!(shape.rank(), 4 | 5) && shape.numel() > 0 && shape[1] > 1 && shape[2..].iter().any(|&n| n > 1)
 }
 
+/// How elements lie without gaps: with axis 1 innermost, or row by row.
+pub(crate) fn laid(shape: &Shape, innermost: bool) -> Layout {
+    let dense = Layout::contiguous(*shape);
+    if innermost { innermost_layout(shape).unwrap_or(dense) } else { dense }
+}
+
 /// What a kernel takes and leaves so, on a device.
-pub(crate) fn taken_innermost(kernel: &Library, operands: &[Shaped], device: Device) -> Innermost {
-    match device.compute_capability() {
-        Ok(Some((major, minor))) => kernel.innermost(operands, major * 10 + minor),
-        // A device that cannot be asked has no kernels either.
-        Ok(None) | Err(_) => Innermost::default(),
-    }
+pub(crate) fn taken_innermost(kernel: &Library, operands: &[Shaped], device: Device) -> Result<Innermost> {
+    let capability = device.compute_capability()?;
+    Ok(capability
+        .map_or_else(Innermost::default, |(major, minor)| kernel.innermost(operands, major * 10 + minor)))
 }
 
 impl Node {
@@ -648,14 +652,16 @@ impl Node {
         let described: SmallVec<[Shaped; 4]> = operands.iter().map(|n| n.shaped()).collect();
         let Shaped { shape, dtype } = kernel.result(&described)?;
         let shape = countable(kernel.name(), &shape)?;
-        // Asked for once an operand lies so.
+        // Asked for once an operand lies so. A device that cannot be asked has no kernels either.
         let mut innermost: Option<Innermost> = None;
         let mut lies = |(at, n): (usize, &&Node)| {
             kernel.takes_any_layout()
                 || n.is_dense()
                 || n.lies_innermost()
                     && innermost
-                        .get_or_insert_with(|| taken_innermost(&kernel, &described, device))
+                        .get_or_insert_with(|| {
+                            taken_innermost(&kernel, &described, device).unwrap_or_default()
+                        })
                         .operands
                         .get(at)
                         == Some(&true)

@@ -1,11 +1,11 @@
 //! Nodes: immutable descriptions of values, computed or not.
 
-use crate::build::{can_lie_innermost, taken_innermost};
+use crate::build::{can_lie_innermost, laid, taken_innermost};
 use crate::hash::mix;
 use crate::kernel::Kernel;
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Shape};
-use mg_kernels::library::{Shaped, innermost_layout, lies_innermost};
+use mg_kernels::library::{Shaped, lies_innermost};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -186,7 +186,7 @@ fn is_to_lie_innermost(op: &Op, sources: &[Node], shape: &Shape, device: Device)
         }
         Op::Kernel(Kernel::Library(kernel)) if sources.iter().any(Node::lies_innermost) => {
             let operands: SmallVec<[Shaped; 4]> = sources.iter().map(Node::shaped).collect();
-            can_lie_innermost(shape) && taken_innermost(kernel, &operands, device).result
+            can_lie_innermost(shape) && taken_innermost(kernel, &operands, device).unwrap_or_default().result
         }
         Op::Source(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => false,
     }
@@ -714,11 +714,7 @@ impl Node {
 
     /// How the value lies in memory of its own.
     pub fn lie(&self) -> Layout {
-        let innermost = || innermost_layout(&self.0.shape).ok();
-        Some(())
-            .filter(|()| self.lies_innermost())
-            .and_then(|()| innermost())
-            .unwrap_or(Layout::contiguous(self.0.shape))
+        laid(&self.0.shape, self.lies_innermost())
     }
 
     /// Whether the layer above walks from this node to its sources: inherited from any source, or set by

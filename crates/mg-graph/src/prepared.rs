@@ -167,9 +167,14 @@ fn without_gate<R>(gpu: &Gpu, f: impl FnOnce() -> R) -> R {
     result
 }
 
+/// The kernels of launches.
+fn kernels_of(launches: &[library::KernelLaunch]) -> Vec<Loaded> {
+    launches.iter().map(|launch| Loaded::prebuilt(launch.kernel)).collect()
+}
+
 /// The kernels of launches, loaded. Each of them is asked for, whatever becomes of the others.
 fn loaded(gpu: &Gpu, launches: &[library::KernelLaunch]) -> Result<Vec<Loaded>> {
-    let all: Vec<Loaded> = launches.iter().map(|launch| Loaded::prebuilt(launch.kernel)).collect();
+    let all = kernels_of(launches);
     load(gpu, all.iter())?;
     Ok(all)
 }
@@ -193,8 +198,7 @@ impl PreparedPlan {
 
     /// A plan with its kernels, if all are there, as they are without a gate.
     pub(crate) fn there(gpu: &Gpu, plan: KernelPlan, inputs: SmallVec<[usize; 2]>) -> Option<PreparedPlan> {
-        let kernels: Vec<Loaded> =
-            plan.launches.iter().map(|launch| Loaded::prebuilt(launch.kernel)).collect();
+        let kernels = kernels_of(&plan.launches);
         let all = kernels.iter().all(|kernel| kernel.is_there(gpu, false));
         all.then_some(PreparedPlan { plan, kernels, inputs, output: 0, epilogue: None })
     }

@@ -484,7 +484,7 @@ impl PyTensor {
         let (py, this) = (slf.py(), slf.get());
         let rebuild = py.import("micrograd_rs._micrograd_rs")?.getattr("_rebuild")?;
         let device = build(py, || Ok(this.t.device()))?;
-        let innermost = build(py, || Ok(this.t.is_channels_last()? && !this.t.is_contiguous()?))?;
+        let innermost = build(py, || this.t.is_turned_to_channels())?;
         let value = compute(py, || this.t.dense_value())?;
         let bytes = value.dense_bytes().map_err(|e| exception(&e))?;
         let bytes = to_bytes(py, bytes)?;

@@ -64,7 +64,7 @@ pub fn in_format(t: Tensor, format: Option<PyMemoryFormat>, like: Option<&Tensor
         Some(PyMemoryFormat::contiguous_format) => t.contiguous(),
         Some(PyMemoryFormat::channels_last | PyMemoryFormat::channels_last_3d) => t.channels_last(),
         Some(PyMemoryFormat::preserve_format) | None => match like {
-            Some(like) if like.is_channels_last()? && !like.is_contiguous()? => t.channels_last(),
+            Some(like) if like.is_turned_to_channels()? => t.channels_last(),
             Some(_) | None => Ok(t),
         },
     }

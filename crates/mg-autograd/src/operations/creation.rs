@@ -445,8 +445,10 @@ impl Tensor {
         check_range("randint_like", low, high.into(), dtype)?;
         let whole = integers("randint_like", &self.shape(), (low, high.into()), device, generator)?;
         let drawn = whole.to_dtype(dtype);
-        let lies_so = self.is_channels_last()? && !self.is_contiguous()?;
-        finished(if lies_so { drawn.channels_last()? } else { drawn }.node(), requires_grad)
+        finished(
+            if self.is_turned_to_channels()? { drawn.channels_last()? } else { drawn }.node(),
+            requires_grad,
+        )
     }
 
     /// Normal random numbers of a mean and a standard deviation, which are numbers or tensors that broadcast; of two numbers, in

@@ -7,6 +7,7 @@
 
 use super::Graph;
 use super::path::{Path, Reads};
+use crate::build::taken_innermost;
 use crate::engine::Root;
 use crate::kernel::Kernel;
 use crate::op::Op;
@@ -81,12 +82,9 @@ fn library<'a>(graph: &Graph<'a>, i: usize) -> Option<&'a Library> {
 
 /// What a kernel takes so, on its device.
 fn takes(graph: &Graph, i: usize, kernel: &Library) -> Result<Innermost> {
-    let Some((major, minor)) = graph.nodes[i].device.compute_capability()? else {
-        return Ok(Innermost::default());
-    };
     let shaped = |&s: &usize| Shaped { shape: graph.nodes[s].shape, dtype: graph.nodes[s].dtype };
     let operands: SmallVec<[Shaped; 4]> = graph.sources[i].iter().map(shaped).collect();
-    Ok(kernel.innermost(&operands, major * 10 + minor))
+    taken_innermost(kernel, &operands, graph.nodes[i].device)
 }
 
 /// Whether a value that the plan computes is to lie so where it leaves it, by itself or seen by views.

@@ -1,10 +1,10 @@
 //! Paths: the views between a value and the place where it is read.
 
 use super::Graph;
+use crate::build::laid;
 use crate::hash::{Table, WordHasher};
 use crate::op::{Op, View};
 use mg_device::{Layout, Shape};
-use mg_kernels::library::innermost_layout;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -114,8 +114,7 @@ impl Graph<'_> {
 
     /// Where a value lies that this plan stores.
     pub(crate) fn stored_layout(&self, i: usize) -> Layout {
-        let dense = Layout::contiguous(self.nodes[i].shape);
-        if self.innermost[i] { innermost_layout(&self.nodes[i].shape).unwrap_or(dense) } else { dense }
+        laid(&self.nodes[i].shape, self.innermost[i])
     }
 
     /// Where a known value lies, even if this plan stores a dense copy of it.

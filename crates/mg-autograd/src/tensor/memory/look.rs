@@ -3,12 +3,11 @@
 use super::line::{Known, Lies, Line, Part, Seat, Shared, lies_at, present};
 use super::node::{Garbage, Held, apart, make_leaf, own, untracked, untracked_view};
 use super::part::view_of;
-use super::{Facts, MemoryId, Sharing, State, locked, other_lie};
+use super::{Facts, MemoryId, Sharing, State, lies_by_channels, locked, other_lie};
 use crate::jit;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, View};
-use mg_kernels::library::lies_innermost;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
@@ -350,7 +349,7 @@ impl Tensor {
         match &*self.state() {
             State::Part(part) if !part.layout.is_contiguous() => {
                 let state = locked(&part.line.state);
-                state.lies.as_deref().is_some_and(|lies| matches!(lies.rank(), 4 | 5) && lies_innermost(lies))
+                state.lies.as_deref().is_some_and(lies_by_channels)
             }
             State::Part(_) | State::Alone(_) | State::Whole(_) => false,
         }

@@ -24,6 +24,7 @@ use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Layout, Shape};
 use mg_graph::Node;
 pub(crate) use mg_graph::locked;
+use mg_kernels::library::lies_innermost;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -128,6 +129,11 @@ pub(crate) enum MemoryId {
 /// Whether the value lies in memory that is somebody else's.
 pub(crate) fn is_borrowed(node: &Node) -> bool {
     matches!(node.value(), Some(Ok(value)) if value.buffer.is_borrowed())
+}
+
+/// Whether images or volumes lie without gaps, their second axis innermost.
+pub(crate) fn lies_by_channels(layout: &Layout) -> bool {
+    matches!(layout.rank(), 4 | 5) && lies_innermost(layout)
 }
 
 /// How a node's elements lie, where that is not row-major: those in somebody else's memory, and images whose channels are innermost.
