@@ -189,6 +189,41 @@ fn views_that_were_copied_for_a_reshape_are_handed_out_where_they_were_told_to_l
 }
 
 #[test]
+fn what_is_contiguous_in_the_order_of_memory_is_contiguous() -> Result<()> {
+    for (realized, tracked) in [(false, false), (true, false), (false, true), (true, true)] {
+        for shape in [&[2, 3, 4, 5][..], &[2, 3, 2, 4, 5]] {
+            let leaf = image(shape)?.requires_grad_(tracked)?;
+            let x = leaf.channels_last()?;
+            if realized {
+                x.realize()?;
+            }
+            let rank = shape.len();
+            let to_memory: Vec<isize> = [0].into_iter().chain(2..rank as isize).chain([1]).collect();
+            let seen = x.permute(&to_memory)?;
+            assert!(seen.is_contiguous()? && seen.contiguous()?.is(&seen));
+            let flat = seen.view(&[-1])?;
+            assert_eq!(bits(&flat)?, bits(&image(shape)?.permute(&to_memory)?.copy())?);
+            // The tensor itself is what it was.
+            assert!(x.is_channels_last()? && !x.is_contiguous()? && x.base().is_none());
+            assert!((&x + 1.0).is_channels_last()?);
+            assert_eq!(bits(&x)?, bits(&image(shape)?)?);
+            // What is written through the one is seen by the other, and by what was cut off.
+            let cut = x.detach();
+            let _guard = no_grad();
+            flat.assign(&(&flat * 2.0))?;
+            x.assign(&(&x + 1.0))?;
+            let want = bits(&(image(shape)? * 2.0 + 1.0))?;
+            for y in [&x, &cut] {
+                assert!(y.is_channels_last()? && (y * 1.5).is_channels_last()?);
+                assert_eq!(bits(y)?, want);
+                assert_eq!(bits(&y.permute(&to_memory)?.view(&[-1])?)?, bits(&flat)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn every_second_image_of_several_does_not_lie_densely() -> Result<()> {
     let x = image(&[4, 3, 4, 5])?.channels_last()?;
     let seen = x.slice(0, None, None, 2)?;

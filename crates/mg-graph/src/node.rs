@@ -182,7 +182,8 @@ fn is_to_lie_innermost(op: &Op, sources: &[Node], shape: &Shape, device: Device)
                     && usize::from(axes[1]) == rank - 1
                     && (2..rank).all(|i| usize::from(axes[i]) == i - 1)
             };
-            can_lie_innermost(shape) && from_last() && sources.iter().all(Node::is_in_rows)
+            let in_rows = |source: &Node| source.is_dense() || source.is_seen_by_memory();
+            can_lie_innermost(shape) && from_last() && sources.iter().all(in_rows)
         }
         Op::Kernel(Kernel::Library(kernel)) if sources.iter().any(Node::lies_innermost) => {
             let operands: SmallVec<[Shaped; 4]> = sources.iter().map(Node::shaped).collect();
@@ -709,6 +710,31 @@ impl Node {
             (Some(Err(_)), _) => false,
             (None, Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)) => !self.lies_innermost(),
             (None, Op::View(_) | Op::Source(_)) => false,
+        }
+    }
+
+    /// Whether it sees a pending value whose axis 1 will be innermost in the order of memory. (That of a value which is no plan's result is the plan's to
+    /// choose: it is no dense one.)
+    fn is_seen_by_memory(&self) -> bool {
+        if !self.is_pending() {
+            return false;
+        }
+        let rank = self.0.shape.rank();
+        let of = |is: &dyn Fn(&Node) -> bool| self.sources().first().is_some_and(is);
+        match self.op() {
+            Op::View(View::Permute(axes)) => {
+                let to_memory = matches!(rank, 4 | 5)
+                    && axes[0] == 0
+                    && usize::from(axes[rank - 1]) == 1
+                    && (1..rank - 1).all(|i| usize::from(axes[i]) == i + 1);
+                to_memory && of(&Node::lies_innermost)
+            }
+            // All of it, or some of its images.
+            Op::View(View::Reshape) => {
+                of(&|source| source.shape() == self.shape() && source.is_seen_by_memory())
+            }
+            Op::View(View::Slice { axis: 0, step: 1, .. }) => of(&Node::is_seen_by_memory),
+            Op::View(_) | Op::Map(_) | Op::Reduce(..) | Op::Kernel(_) | Op::Source(_) => false,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Lines: a memory with one history, which the tensor and its views share; storages: the lines of one memory.
 
+use super::look::by_memory;
 use super::node::{Garbage, Given, Held, behind, graft, grafted, make_leaf, own, untracked, with_history};
 use super::part::part_of;
 use super::{Facts, is_borrowed, locked, other_lie, settle};
@@ -377,6 +378,12 @@ fn merged(whole: &Node, part: Option<&Part>, value: &Node, shape: &Shape) -> Res
         }
         Some(part) => {
             let _name = mg_graph::renamed("write.CopySlices");
+            // All of it in another order of axes, in which the value lies, too.
+            if let Some((new, layout)) = by_memory(value)
+                && (layout, new.shape()) == (part.layout, shape)
+            {
+                return Ok(new);
+            }
             value.write_into(Some(whole), *shape, part.layout)
         }
         None => Ok(value.clone()),

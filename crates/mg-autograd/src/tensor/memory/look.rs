@@ -3,14 +3,44 @@
 use super::line::{Known, Lies, Line, Part, Seat, Shared, lies_at, present};
 use super::node::{Garbage, Held, apart, make_leaf, own, untracked, untracked_view};
 use super::part::view_of;
-use super::{Facts, MemoryId, Sharing, State, lies_by_channels, locked, other_lie};
+use super::{Facts, MemoryId, Sharing, State, lies_by_channels, locked, may_be_borrowed, other_lie};
 use crate::jit;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, View};
+use smallvec::SmallVec;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+
+/// Whether a layout reaches each element of something of this shape once, in another order of its axes.
+fn is_order_of_all(layout: &Layout, whole: &Shape) -> bool {
+    if layout.numel() != whole.numel() || layout.numel() == 0 {
+        return false;
+    }
+    let (sizes, strides) = (layout.shape().iter(), layout.strides().iter());
+    let mut axes: SmallVec<[(isize, usize); 8]> = strides.copied().zip(sizes.copied()).collect();
+    axes.retain(|&mut (_, n)| n > 1);
+    axes.sort_unstable();
+    axes.iter().try_fold(1, |next, &(stride, n)| (stride == next).then_some(next * n as isize)).is_some()
+}
+
+/// Images whose channels are innermost by the order of memory, and where their own axes lie in that. `None` for what lies in rows, and in memory of others.
+pub(super) fn by_memory(node: &Node) -> Option<(Node, Layout)> {
+    if !node.lies_innermost() || may_be_borrowed(node) {
+        return None;
+    }
+    let rank = node.shape().rank();
+    let to_memory: SmallVec<[usize; 5]> = std::iter::once(0).chain(2..rank).chain([1]).collect();
+    let back: SmallVec<[usize; 5]> = [0, rank - 1].into_iter().chain(1..rank - 1).collect();
+    // It has the history of what it sees, whether gradients are recorded now or not.
+    let was = mg_graph::set_tracking(true);
+    let turned = node.permute(&to_memory);
+    mg_graph::set_tracking(was);
+    let whole = turned.ok()?;
+    let layout = Layout::contiguous(*whole.shape()).permute(&back).ok()?;
+    Some((whole, layout))
+}
 
 impl Tensor {
     pub(crate) fn from_held(held: Held) -> Tensor {
@@ -178,11 +208,26 @@ impl Tensor {
             && let Some(held) = held.take()
         {
             let leaf = if self.keeps_grad() { Arc::downgrade(&self.0) } else { Weak::new() };
-            let lies = other_lie(&held.node).map(Box::new);
-            let line = Line::new(held, leaf, None, lies);
-            line.memory.writes.store(self.0.writes.load(Ordering::Relaxed), Ordering::Relaxed);
-            jit::note_line(&line, self);
-            *state = State::Whole(line);
+            // Views go by the order of a line's elements. Where that of memory is another one, it is the line's, and the tensor sees it turned. (A leaf is
+            // all of its line, and so is what a recording knows.)
+            let plain = leaf.strong_count() == 0 && !mg_graph::is_recording();
+            let turned = if plain { by_memory(&held.node) } else { None };
+            let writes = self.0.writes.load(Ordering::Relaxed);
+            if let Some((whole, layout)) = turned {
+                let whole = own(whole);
+                let known = Some(Known::new(held, &whole));
+                let line = Line::new(Held::owned(whole), leaf, None, None);
+                line.memory.writes.store(writes, Ordering::Relaxed);
+                let (made_at, region, lies) = (mg_graph::line(), None, None);
+                let part = Part { line, layout, region, lies, made_at, known, is_turned: true };
+                *state = State::Part(Box::new(part));
+            } else {
+                let lies = other_lie(&held.node).map(Box::new);
+                let line = Line::new(held, leaf, None, lies);
+                line.memory.writes.store(writes, Ordering::Relaxed);
+                jit::note_line(&line, self);
+                *state = State::Whole(line);
+            }
         }
         match &*state {
             State::Part(part) => {
@@ -369,6 +414,17 @@ impl Tensor {
     pub fn detach(&self) -> Tensor {
         if mg_graph::is_recording() {
             self.node();
+        } else if let Seat { line, layout, region: None, lies: None } = self.line()
+            && layout.offset() == 0
+            && !layout.is_contiguous()
+            && is_order_of_all(&layout, &line.facts().shape)
+        {
+            // Another line on all of it, by the order of memory, too.
+            let all = Tensor::of_state(State::Whole(line), false);
+            let (line, made_at) = (all.other_line(None), mg_graph::line());
+            let (region, lies, known) = (None, None, None);
+            let part = Part { line, layout, region, lies, made_at, known, is_turned: true };
+            return Tensor::of_state(State::Part(Box::new(part)), false);
         }
         Tensor::of_state(State::Whole(self.other_line(None)), false)
     }

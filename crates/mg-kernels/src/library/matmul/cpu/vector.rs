@@ -30,14 +30,15 @@ enum Form {
     Sums,
 }
 
-/// A matrix of `lines` by `len` whose lines lie contiguous, and a few vectors.
+/// A matrix of `lines` by `len`, and a few vectors.
 pub(super) struct Lines<T> {
     form: Form,
     lines: usize,
     len: usize,
     a: *const T,
-    /// From one line to the next.
+    /// From one line to the next, and from one of a line's numbers to the next: 1 for those that are added up as they lie.
     a_line: isize,
+    a_step: isize,
     x: *const T,
     /// From one of a vector's numbers to the next, and from one vector to the next.
     x_step: isize,
@@ -64,14 +65,18 @@ impl<T: Entry> Lines<T> {
         2 * T::Acc::kernels().lanes
     }
 
-    /// Rows of `a` with the few columns of `b`; the result's steps are from row to row and from column to column.
+    /// Rows of `a` with the few columns of `b`; the result's steps are from row to row and from column to column. Rows with gaps, or of one number
+    /// many times, are added up in the order of those without, whatever copies them or does not. (A matrix that lies column by column is another matter:
+    /// it is read in that order.)
     fn dots_of(p: &Matrices<T>, [y_step, y_vector]: [usize; 2]) -> Option<Lines<T>> {
-        (p.n <= FEW && p.a_k == 1 && p.k >= Lines::<T>::least()).then_some(Lines {
+        let by_columns = p.a_row == 1 && p.a_k != 1;
+        (p.n <= FEW && !by_columns && p.k >= Lines::<T>::least()).then_some(Lines {
             form: Form::Dots,
             lines: p.m,
             len: p.k,
             a: p.a,
             a_line: p.a_row,
+            a_step: p.a_k,
             x: p.b,
             x_step: p.b_k,
             x_vector: p.b_column,
@@ -89,6 +94,7 @@ impl<T: Entry> Lines<T> {
             len: p.m,
             a: p.a,
             a_line: p.a_k,
+            a_step: 1,
             x: p.b,
             x_step: p.b_k,
             x_vector: p.b_column,
@@ -231,38 +237,42 @@ impl<T: Entry> Lines<T> {
         [y_step, y_vector]: [usize; 2],
         part: Range<usize>,
     ) {
-        let kernels = &T::Acc::kernels().lines;
+        let is_there = T::DIRECT && self.a_step == 1;
+        // What is of its type already is added up in one go, however it lies.
         let piece = if T::DIRECT { self.len } else { PIECE };
-        let mut buffer = MaybeUninit::<[T::Acc; BESIDE * PIECE]>::uninit();
-        let buffer = buffer.as_mut_ptr().cast::<T::Acc>();
-        let mut line = part.start;
-        while line < part.end {
-            let (count, kernel) = match part.end - line {
-                BESIDE.. => (BESIDE, kernels.dots_beside),
-                _ => (1, kernels.dot),
-            };
-            // SAFETY: the lines lie in the matrix; the buffer has room for a piece of each.
-            unsafe {
-                let from = self.a.offset(line as isize * self.a_line);
-                let to = y.add((line - part.start) * y_step);
-                for at in (0..self.len).step_by(piece) {
-                    let k = piece.min(self.len - at);
-                    let (mut a, mut a_line) = (from.wrapping_add(at).cast::<T::Acc>(), self.a_line);
-                    if !T::DIRECT {
-                        for i in 0..count {
-                            let from = from.offset(i as isize * self.a_line).add(at);
-                            T::widen(from, 1, buffer.add(i * PIECE), k);
+        let room = if is_there { 0 } else { BESIDE.min(part.len()) * piece };
+        scratch::with(Slot::Strip, room, |buffer: *mut T::Acc| {
+            let kernels = &T::Acc::kernels().lines;
+            let mut line = part.start;
+            while line < part.end {
+                let (count, kernel) = match part.end - line {
+                    BESIDE.. => (BESIDE, kernels.dots_beside),
+                    _ => (1, kernels.dot),
+                };
+                // SAFETY: the lines lie in the matrix; the buffer has room for a piece of each.
+                unsafe {
+                    let from = self.a.offset(line as isize * self.a_line);
+                    let to = y.add((line - part.start) * y_step);
+                    for at in (0..self.len).step_by(piece) {
+                        let k = piece.min(self.len - at);
+                        let from = from.offset(at as isize * self.a_step);
+                        let (mut a, mut a_line) = (from.cast::<T::Acc>(), self.a_line);
+                        if !is_there {
+                            for i in 0..count {
+                                let from = from.offset(i as isize * self.a_line);
+                                T::widen(from, self.a_step, buffer.add(i * piece), k);
+                            }
+                            (a, a_line) = (buffer.cast_const(), piece as isize);
                         }
-                        (a, a_line) = (buffer.cast_const(), PIECE as isize);
-                    }
-                    for v in 0..self.vectors {
-                        let (x, y) = (x.offset(v as isize * x_vector).add(at), to.add(v * y_vector));
-                        kernel(&Line { lines: count, len: k, a, a_line, x, y, y_step, add: at > 0 });
+                        for v in 0..self.vectors {
+                            let (x, y) = (x.offset(v as isize * x_vector).add(at), to.add(v * y_vector));
+                            kernel(&Line { lines: count, len: k, a, a_line, x, y, y_step, add: at > 0 });
+                        }
                     }
                 }
+                line += count;
             }
-            line += count;
-        }
+        })
     }
 
     unsafe fn sums(
