@@ -210,8 +210,8 @@ impl Tensor {
         Ok(self.is_channels_last()? && !self.is_contiguous()?)
     }
 
-    /// Whether the elements lie in memory in row-major order without gaps, so that any view of that many elements can be taken of them. (Not of a view that
-    /// sees images with channels innermost in the order of memory: what is written through views goes by the order of the images' own axes.)
+    /// Whether the elements lie in memory in row-major order without gaps, so that any view of that many elements can be taken of them. (Not of a view
+    /// that sees a leaf's images with channels innermost in the order of memory: what is written through those goes by the order of the leaf's own axes.)
     ///
     /// # Errors
     ///

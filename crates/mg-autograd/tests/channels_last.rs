@@ -205,7 +205,7 @@ fn what_is_contiguous_in_the_order_of_memory_is_contiguous() -> Result<()> {
             assert_eq!(bits(&flat)?, bits(&image(shape)?.permute(&to_memory)?.copy())?);
             // The tensor itself is what it was.
             assert!(x.is_channels_last()? && !x.is_contiguous()? && x.base().is_none());
-            assert!((&x + 1.0).is_channels_last()?);
+            assert!((&x + 1.0).is_channels_last()? && (&x.narrow(0, 1, 1)? + 1.0).is_channels_last()?);
             assert_eq!(bits(&x)?, bits(&image(shape)?)?);
             // What is written through the one is seen by the other, and by what was cut off.
             let cut = x.detach();
@@ -231,6 +231,30 @@ fn every_second_image_of_several_does_not_lie_densely() -> Result<()> {
     x.realize()?;
     seen.realize()?;
     assert!(!seen.is_channels_last()? && !seen.node().lies_innermost());
+    Ok(())
+}
+
+#[test]
+fn a_gradient_lies_as_its_leaf() -> Result<()> {
+    for turned in [false, true] {
+        let leaf = image(&[2, 3, 4, 5])?;
+        let leaf = if turned { leaf.channels_last()? } else { leaf }.detach().requires_grad_(true)?;
+        let rows = image(&[2, 4, 5, 3])?;
+        for (i, loss) in
+            [&leaf.permute(&[0, 2, 3, 1])? * &rows, leaf.reshape(&[2, 60])? * 2.0].iter().enumerate()
+        {
+            leaf.set_grad(None)?;
+            loss.sum().backward()?;
+            let grad = leaf.grad().expect("a gradient");
+            assert_eq!(strides(&grad)?, strides(&leaf)?, "{turned}, {i}");
+            assert_eq!(grad.value()?.layout.strides(), strides(&leaf)?, "{turned}, {i}");
+            assert_eq!(grad.view(&[-1]).is_ok(), !turned);
+        }
+        let given = image(&[2, 4, 5, 3])?.permute(&[0, 3, 1, 2])? * 1.0;
+        leaf.set_grad(None)?;
+        (&leaf * &given).sum().backward()?;
+        assert_eq!(bits(&leaf.grad().expect("a gradient"))?, bits(&given)?);
+    }
     Ok(())
 }
 

@@ -713,11 +713,12 @@ impl Node {
         }
     }
 
-    /// Whether it sees a pending value whose axis 1 will be innermost in the order of memory. (That of a value which is no plan's result is the plan's to
+    /// Whether it sees a value whose axis 1 will be innermost in the order of memory. (That of a value which is no plan's result is the plan's to
     /// choose: it is no dense one.)
     fn is_seen_by_memory(&self) -> bool {
+        // Another thread may have computed it meanwhile.
         if !self.is_pending() {
-            return false;
+            return self.is_in_rows();
         }
         let rank = self.0.shape.rank();
         let of = |is: &dyn Fn(&Node) -> bool| self.sources().first().is_some_and(is);

@@ -188,3 +188,24 @@ def test_convolutions_leave_it(dtype):
                 scale = planes.abs().max().item()
                 assert (planes - last).abs().max().item() <= {mg.float32: 1e-5}.get(dtype, 2e-2) * scale
         assert (results[1][0] - exact).abs().max().item() <= {mg.float32: 1e-5}.get(dtype, 2e-2) * exact.abs().max().item()
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_what_is_contiguous_in_the_order_of_memory_is_contiguous(known):
+    x = mg.arange(120, dtype=mg.float32).reshape(2, 3, 4, 5).to(**LAST)
+    if known:
+        x.tolist()
+    seen = x.permute(0, 2, 3, 1)
+    assert seen.is_contiguous() and seen.contiguous() is seen and seen.stride() == (60, 15, 3, 1) and is_last(x)
+    flat = seen.view(-1)
+    assert flat.data_ptr() == x.data_ptr() == seen.flatten().data_ptr() == seen.reshape(8, -1).data_ptr()
+    flat[1] = -1.0
+    x[1, 2] = 7.0
+    cut = x.detach()
+    cut.mul_(2.0)
+    assert x[0, 1, 0, 0] == -2 and flat[-1] == 14 and is_last(x) and is_last(cut) and is_last(x + 1)
+    assert cut.permute(0, 2, 3, 1).view(-1).tolist() == flat.tolist()
+    w = mg.ones(2, 3, 4, 5, requires_grad=True)
+    turned = (w * 2).to(**LAST)
+    (turned.permute(0, 2, 3, 1).view(-1) * mg.arange(120)).sum().backward()
+    assert mg.equal(w.grad.permute(0, 2, 3, 1).flatten(), 2.0 * mg.arange(120))

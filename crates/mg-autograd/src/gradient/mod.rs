@@ -240,7 +240,8 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
         }
         before => {
             let sum = before.map(|before| rules::add(&before.node(), &gradient));
-            let grad = Tensor::unread(sum.unwrap_or(gradient));
+            // As its leaf lies: what can be viewed of the one can be viewed of the other, and an optimiser reads both in one order.
+            let grad = Tensor::unread(sum.unwrap_or(gradient).lying_as(&leaf.current()));
             if !create_graph {
                 grad.current().set_optional(true);
             }

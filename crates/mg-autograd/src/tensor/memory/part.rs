@@ -124,7 +124,8 @@ impl Axes {
             }
         }
         if !order.is_sorted() {
-            order.extend((0..rank).filter(|&k| seen[k].is_none()));
+            // Before the others: one image of several is permuted as all of them are.
+            order.insert_many(0, (0..rank).filter(|&k| seen[k].is_none()));
         }
         Some(Axes { slice, order })
     }

@@ -69,7 +69,7 @@ impl<T: Entry> Lines<T> {
     /// many times, are added up in the order of those without, whatever copies them or does not. (A matrix that lies column by column is another matter:
     /// it is read in that order.)
     fn dots_of(p: &Matrices<T>, [y_step, y_vector]: [usize; 2]) -> Option<Lines<T>> {
-        let by_columns = p.a_row == 1 && p.a_k != 1;
+        let by_columns = p.m > 1 && p.a_row == 1 && p.a_k.unsigned_abs() >= p.m;
         (p.n <= FEW && !by_columns && p.k >= Lines::<T>::least()).then_some(Lines {
             form: Form::Dots,
             lines: p.m,
