@@ -215,6 +215,7 @@ fn what_is_contiguous_in_the_order_of_memory_is_contiguous() -> Result<()> {
             let want = bits(&(image(shape)? * 2.0 + 1.0))?;
             for y in [&x, &cut] {
                 assert!(y.is_channels_last()? && (y * 1.5).is_channels_last()?);
+                assert!((&y.narrow(0, 1, 1)? * 1.5).is_channels_last()?);
                 assert_eq!(bits(y)?, want);
                 assert_eq!(bits(&y.permute(&to_memory)?.view(&[-1])?)?, bits(&flat)?);
             }

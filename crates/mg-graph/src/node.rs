@@ -734,7 +734,9 @@ impl Node {
             Op::View(View::Reshape) => {
                 of(&|source| source.shape() == self.shape() && source.is_seen_by_memory())
             }
-            Op::View(View::Slice { axis: 0, step: 1, .. }) => of(&Node::is_seen_by_memory),
+            Op::View(View::Slice { axis: 0, step: 1, .. }) => {
+                of(&|source| source.is_dense() || source.is_seen_by_memory())
+            }
             Op::View(_) | Op::Map(_) | Op::Reduce(..) | Op::Kernel(_) | Op::Source(_) => false,
         }
     }
