@@ -15,6 +15,7 @@ struct Add {
     u32 steps, share;      // stages of a tile and of a block,
     u32 together;          // which are all of one tile
     u32 ways;              // so many threads share the parts of four sums
+    u32 whole;             // whether a tile has all taps of its channels, tap after tap (`conv_slab.cu`)
     // Of the neighbours of a tap `inner` are one place's, its channels first; how far apart filters, channels, taps and places
     // lie in the result.
     u32 neighbours, inner;
@@ -49,7 +50,8 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         row += at * 4 / p.columns;
         column += at * 4 % p.columns;
     }
-    u32 tap = column / EACH / p.chunks, neighbour = column - tap * p.chunks * EACH;
+    const u32 line = column / EACH, apart_by = p.whole ? p.taps : p.chunks, first_of = line / apart_by, rest = line - first_of * apart_by;
+    const u32 tap = p.whole ? rest : first_of, neighbour = (p.whole ? first_of : rest) * EACH + column % EACH;
     const bool inside = tile < p.tiles && row < p.m && tap < p.taps;
     u32 count = (p.steps - 1) / p.share + 1, first = tile;
     u64 apart = (u64)p.tiles * fours;

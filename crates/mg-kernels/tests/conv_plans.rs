@@ -494,6 +494,67 @@ impl Memory {
         }
     }
 
+    /// Lines of a box of images, image by image and line by line.
+    fn slab(&self, map: &Map, at: [isize; 4]) -> Vec<Vec<f64>> {
+        let Moved::Boxes(tensor) = &map.tensor else { panic!("boxes are moved") };
+        let taken = |&stride: &u64| stride > 0 && stride.is_multiple_of(16) && stride < 1 << 40;
+        assert!(tensor.strides.iter().all(taken), "{:?}", tensor.strides);
+        assert!(tensor.boxes.iter().all(|&n| (1..=256).contains(&n)), "{:?}", tensor.boxes);
+        let [across, right, down, images] = [0, 1, 2, 3].map(|i| tensor.boxes[i] as isize);
+        let one = |c: isize, x: isize, y: isize, image: isize| {
+            let i = [at[0] + c, at[1] + x, at[2] + y, at[3] + image];
+            if !i.iter().zip(&tensor.sizes).all(|(&i, &n)| (0..n as isize).contains(&i)) {
+                return 0.0;
+            }
+            let byte: u64 = i[1..].iter().zip(&tensor.strides).map(|(&i, &stride)| i as u64 * stride).sum();
+            self.read((map.pointer, map.offset + byte), i[0])
+        };
+        (0..images * down * right)
+            .map(|i| {
+                let (x, y, image) = (i % right, i / right % down, i / right / down);
+                (0..across).map(|c| one(c, x, y, image)).collect()
+            })
+            .collect()
+    }
+
+    /// `struct Slab` of `kernels/conv_slab.cu`: a line of shared memory is one of 64 filters or channels, and groups of eight k are lines from one on.
+    fn slabs(&mut self, launch: &KernelLaunch, args: &[u8]) {
+        let mut read = Read { bytes: args, at: 8 };
+        let [_, _, tiles_m, tiles, steps, share, rows, images, down, right] = [(); 10].map(|()| read.u32());
+        let [stages, room_a, room_b, _, high, wide] = [(); 6].map(|()| read.u32());
+        let low = [read.i32(), read.i32()];
+        let [_, _, overhangs] = [(); 3].map(|()| read.u32());
+        assert!(room_a >= images * rows * 1024 && room_b >= images * (rows + 2) * 1280);
+        assert!(room_a % 1024 == 0 && room_b % 1024 == 0 && (rows * images) % 2 == 0);
+        let shared = 1024 + stages * (room_a + room_b + 16);
+        assert!(launch.shared as usize == shared && shared <= 227 * 1024 && stages > 2);
+        assert!(overhangs > 0 || wide % 8 == 0 && high % rows == 0);
+        let [a, b] = launch.maps() else { panic!("two operands") };
+        for block in 0..launch.grid[0] as usize {
+            let (part, tile) = (block / tiles, block % tiles);
+            let (tile_n, tile_m) = (tile / tiles_m, tile % tiles_m);
+            let mut sum = vec![0.0; 64 * 576];
+            assert!(part * share < steps);
+            for k in part * share..((part + 1) * share).min(steps) {
+                let (x, y) = ((k % right * 8) as isize, (k / right % down * rows) as isize);
+                let image = (k / right / down * images) as isize;
+                let a = self.slab(a, [(tile_m * 64) as isize, x, y, image]);
+                let b = self.slab(b, [(tile_n * 64) as isize, x + low[1], y + low[0], image]);
+                let mut at = 0;
+                for group in 0..images * rows {
+                    for (tap, i) in (0..9).flat_map(|tap| (0..8).map(move |i| (tap, i))) {
+                        let (a, b) = (&a[group * 8 + i], &b[at + tap / 3 * 10 + tap % 3 + i]);
+                        for (f, c) in (0..64).flat_map(|f| (0..64).map(move |c| (f, c))) {
+                            sum[f * 576 + tap * 64 + c] += a[f] * b[c];
+                        }
+                    }
+                    at += if (group + 1) % rows == 0 { 30 } else { 10 };
+                }
+            }
+            assert!(self.parts.insert(block, sum).is_none());
+        }
+    }
+
     /// `struct Spread` of `kernels/conv_spread.cu`.
     fn spread(&mut self, launch: &KernelLaunch, args: &[u8]) {
         let places: HashMap<usize, (Pointer, u64)> =
@@ -523,7 +584,7 @@ impl Memory {
         let mut read = Read { bytes: args, at: 16 };
         let [m, channels, taps, chunks, tiles_m, tiles, rows, columns, _, steps, share, together] =
             [(); 12].map(|()| read.u32());
-        let [ways, neighbours, inner, row, channel, along] = [(); 6].map(|()| read.u32());
+        let [ways, whole, neighbours, inner, row, channel, along] = [(); 7].map(|()| read.u32());
         assert!(256 % ways == 0 && launch.grid[0] as usize * 256 >= tiles * rows * columns / 4 * ways);
         let to = launch.pointers().find(|p| p.0 == 0).map(|p| (p.1, p.2)).unwrap();
         let each = 128 / self.size;
@@ -536,7 +597,10 @@ impl Memory {
             let parts: Vec<Vec<f64>> = slots.iter().map(|slot| self.parts.remove(slot).unwrap()).collect();
             for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
                 let (filter, column) = (tile % tiles_m * rows + i, tile / tiles_m * columns + j);
-                let (tap, neighbour) = (column / (chunks * each), column % (chunks * each));
+                let (tap, neighbour) = match whole {
+                    0 => (column / (chunks * each), column % (chunks * each)),
+                    _ => (column / each % taps, column / (each * taps) * each + column % each),
+                };
                 let (place, c) = (neighbour / inner, neighbour % inner);
                 if filter < m && tap < taps && neighbour < neighbours && c < channels {
                     let sum = parts.iter().map(|part| part[i * columns + j]).sum();
@@ -573,6 +637,7 @@ impl Memory {
             let name = launch.kernel.name;
             match name.strip_prefix("conv_").and_then(|rest| rest.split('_').next()) {
                 Some("gather" | "weight") => self.multiplied(launch, args),
+                Some("slab") => self.slabs(launch, args),
                 Some("add") => self.added(launch, args),
                 Some("weave") => self.woven(launch, args),
                 Some("point") => self.points(launch, args),
@@ -697,6 +762,30 @@ fn every_tile_computes_it() {
     for tile in ["128x256", "64x288", "64x128", "32x288", "32x96"] {
         check(case, ConvKind::Weight, DType::F32, Precision::Highest, Some(tile));
     }
+}
+
+#[test]
+fn slabs_of_images_are_all_taps_of_them() {
+    let slab = |case: Case| {
+        for (dtype, lying) in [(DType::F16, [true; 2]), (DType::BF16, [false, true])] {
+            let lying = Lying { operands: lying, result: false };
+            let plan = check_lying(case, lying, ConvKind::Weight, dtype, Precision::Highest, Some("slab"));
+            assert!(uses(&plan, "conv_slab") && uses(&plan, "conv_add"));
+        }
+    };
+    // Lines that are whole, and that are not; two images of seven lines; images that there are not; other paddings; channels that are no multiple of 64.
+    slab(case(2, 64, [16, 16], 64, [3, 3]));
+    slab(case(2, 128, [14, 14], 64, [3, 3]));
+    slab(case(5, 64, [7, 7], 128, [3, 3]));
+    slab(Case { padding: [0, 2], ..case(3, 96, [9, 5], 40, [3, 3]) });
+    slab(Case { padding: [5, 0], ..case(2, 64, [3, 20], 200, [3, 3]) });
+    // What is chosen.
+    let plan = |case: Case| case.plan(ConvKind::Weight, DType::BF16, Precision::Highest, None);
+    for (c, side) in [(64, 56), (128, 28), (256, 14), (512, 7)] {
+        assert!(uses(&plan(case(256, c, [side, side], c, [3, 3])), "conv_slab"), "{c}");
+    }
+    assert!(uses(&plan(Case { stride: [2, 2], ..case(256, 64, [56, 56], 64, [3, 3]) }), "conv_weight"));
+    assert!(uses(&plan(case(256, 3, [56, 56], 64, [3, 3])), "conv_weight"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Launches of `kernels/conv_wgmma.cu`, for capability 9.0 alone: the copy engine gathers windows of images whose channels are
 //! innermost, the tensor cores multiply.
 
+mod slab;
 mod weights;
 mod windows;
 

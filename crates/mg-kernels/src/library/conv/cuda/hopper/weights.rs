@@ -2,6 +2,7 @@
 
 use super::super::super::ConvKind;
 use super::super::Problem;
+use super::slab::Slab;
 use super::{
     By, Gathered, Laid, Lies, MULTIPROCESSORS, NOTHING, TENSOR_CORES, Tile, chosen, held, padded, room,
     thirds, threads, tile,
@@ -40,25 +41,37 @@ pub(super) fn points(problem: &Problem) -> bool {
 }
 
 /// How blocks divide the stages of the gradient by the weight.
-struct Parts {
-    tile: Tile,
-    tiles: [usize; 2],
+pub(super) struct Parts {
+    pub(super) tile: Tile,
+    /// Columns of a group of four warps.
+    pub(super) wide: usize,
+    /// Whether a tile has all taps of its channels.
+    pub(super) whole: bool,
+    pub(super) tiles: [usize; 2],
     /// Stages of a tile, and of a block.
-    steps: usize,
-    share: usize,
+    pub(super) steps: usize,
+    pub(super) share: usize,
     /// Whether a block's are all of one tile, and blocks of one part of all tiles follow each other.
-    together: bool,
-    blocks: usize,
+    pub(super) together: bool,
+    pub(super) blocks: usize,
+    /// Cycles of all.
+    pub(super) time: f64,
     /// Tiles of sums that are left, and where in the workspace.
-    slots: usize,
-    at: u64,
+    pub(super) slots: usize,
+    pub(super) at: u64,
 }
 
 impl Parts {
-    /// Makes room for the sums, and goes on with the argument. `None` where that is too much.
-    fn begin(&mut self, plan: &mut KernelPlan, args: Conv) -> Option<Conv> {
+    /// Makes room for the sums. `None` where that is too much.
+    pub(super) fn room(&mut self, plan: &mut KernelPlan) -> Option<(Pointer, u64)> {
         let place = room(plan, (self.slots * self.tile.m).checked_mul(self.tile.n * 4)?)?;
         self.at = place.1;
+        Some(place)
+    }
+
+    /// Makes room for the sums, and goes on with the argument. `None` where that is too much.
+    fn begin(&mut self, plan: &mut KernelPlan, args: Conv) -> Option<Conv> {
+        let place = self.room(plan)?;
         Some(Conv {
             out: OUTPUT,
             parts: Some(place),
@@ -73,9 +86,9 @@ impl Parts {
 }
 
 /// The result's gradient as the copy engine takes it: where it lies, elements from one line to the next, and lines.
-struct Gradient {
-    place: (Pointer, u64),
-    line: usize,
+pub(super) struct Gradient {
+    pub(super) place: (Pointer, u64),
+    pub(super) line: usize,
     lines: Moved,
 }
 
@@ -90,7 +103,7 @@ fn ways(parts: usize) -> usize {
 }
 
 /// Cycles that it takes to write a sum and read it again, by all multiprocessors together.
-const LEFT: f64 = 4.0 / 2000.0;
+pub(super) const LEFT: f64 = 4.0 / 2000.0;
 
 impl Laid {
     /// The gradient by the weight.
@@ -120,6 +133,13 @@ impl Laid {
             false => self.by_filters(problem, window, plan)?,
         };
         let Some(gradient) = gradient else { return Ok(false) };
+        if lines.is_none()
+            && cores
+            && !is_tf32
+            && let Some(slab) = Slab::new(problem, window, self.batch, parts.time)
+        {
+            return self.slabs(problem, &slab, &images, &gradient, plan);
+        }
         let Some(begun) = parts.begin(plan, self.windows(&images)) else { return Ok(false) };
         let args = Conv {
             m: g.o as u32,
@@ -245,18 +265,16 @@ impl Laid {
                 true => (count * steps.div_ceil(share), count * steps.div_ceil(share)),
                 false => ((count * steps).div_ceil(share), count + (count * steps).div_ceil(share)),
             };
-            Parts { tile, tiles, steps, share, together, blocks, slots, at: 0 }
+            let time = share as f64 * tile.stage() + (slots * tile.m * tile.n) as f64 * LEFT;
+            let (wide, whole) = (tile.wide(), false);
+            Parts { tile, wide, whole, tiles, steps, share, together, blocks, time, slots, at: 0 }
         };
-        let time = |tile: Tile| {
-            let parts = of(tile);
-            parts.share as f64 * tile.stage() + (parts.slots * tile.m * tile.n) as f64 * LEFT
-        };
-        let parts = of(chosen(problem, tiles_of, time));
+        let parts = of(chosen(problem, tiles_of, |tile| of(tile).time));
         (parts.tiles[0] * parts.tiles[1] * steps < 1 << 30).then_some(parts)
     }
 
     /// Adds the sums of the parts.
-    fn added(
+    pub(super) fn added(
         &self,
         problem: &Problem,
         parts: &Parts,
@@ -279,11 +297,12 @@ impl Laid {
             tiles: tiles as u32,
             rows: tile.m as u32,
             columns: tile.n as u32,
-            wide: tile.wide() as u32,
+            wide: parts.wide as u32,
             steps: parts.steps as u32,
             share: parts.share as u32,
             together: parts.together.into(),
             ways: ways as u32,
+            whole: parts.whole.into(),
             neighbours: neighbours as u32,
             inner: inner as u32,
             row: (g.c * volume) as u32,
