@@ -69,10 +69,12 @@ __device__ __forceinline__ float exact(const Slab& p, u32 row, u32 tap, u32 chan
 #pragma unroll 1
                 for (u32 x = at.x; x < min(at.x + 8, p.wide); x++) {
                     const i32 line = (i32)y + low_y, column = (i32)x + low_x;
-                    if (line < 0 || line >= p.size_y || column < 0 || column >= p.size_x) continue;
                     const u64 place = ((u64)image * p.high + y) * p.wide + x;
-                    sum = __fmaf_rn(to_f32(p.own_a[place * p.a_line + row]),
-                                    to_f32(p.own_b[image * p.b_image + line * p.b_line + column * p.b_place + channel]), sum);
+                    // Zeros around the image are multiplied, too.
+                    float b = 0;
+                    if (line >= 0 && line < p.size_y && column >= 0 && column < p.size_x)
+                        b = to_f32(p.own_b[image * p.b_image + line * p.b_line + column * p.b_place + channel]);
+                    sum = __fmaf_rn(to_f32(p.own_a[place * p.a_line + row]), b, sum);
                 }
     }
     return sum;

@@ -400,6 +400,7 @@ fn is_constant_type(class: &Bound<'_, PyType>) -> PyResult<bool> {
         "numpy" => {
             matches!(&*name, "dtype" | "ufunc" | "_ArrayFunctionDispatcher") || module == "numpy.dtypes"
         }
+        "torch" => matches!(&*name, "dtype" | "device" | "layout" | "memory_format"),
         // What is local to a thread stands in attributes, which are those of the thread that asks.
         "_thread" => matches!(&*name, "lock" | "RLock" | "_local"),
         "operator" => name == "itemgetter",
