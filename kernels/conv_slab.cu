@@ -134,7 +134,6 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
         for (u32 k = first; k < last; k++) {
             barrier_wait(full + stage * 8, parity);
             settle(sum);
-            products_begin();
             const u32 from_a = begin + stage * room, from_b = from_a + p.room_a + group * LINE;
             // Two lines of places at a time, of which the second may be the next image's.
             u32 at = 0, row = 0;
@@ -142,6 +141,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
 #pragma unroll 1
             for (u32 s = 0; s < pairs; s++) {
                 const u32 second = down(at);
+                products_begin();
                 multiply<false, false>(sum, lines(from_a + s * 2048, 1024, 1024), lines(from_b + at, 128, second - at), T());
                 at = down(second);
             }
