@@ -138,13 +138,16 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             // Two lines of places at a time, of which the second may be the next image's.
             u32 at = 0, row = 0;
             auto down = [&](u32 from) { return from + (++row == p.rows ? row = 0, 3 * LINE : LINE); };
+            u32 s = 0;
+            // At least once, and with a fence behind: else an assembler puts one there, and says so.
 #pragma unroll 1
-            for (u32 s = 0; s < pairs; s++) {
+            do {
                 const u32 second = down(at);
                 products_begin();
                 multiply<false, false>(sum, lines(from_a + s * 2048, 1024, 1024), lines(from_b + at, 128, second - at), T());
                 at = down(second);
-            }
+            } while (++s < pairs);
+            products_begin();
             products_commit();
             products_wait<1>();
             if (before < p.stages && lane == 0) barrier_arrive(empty + before * 8);
