@@ -44,7 +44,8 @@ impl Slab {
     /// Bytes of a stage's places in shared memory, and of its slab.
     fn room(&self) -> [usize; 2] {
         let [line, of_slab] = PLACES.map(|places| places * 128);
-        [self.rows * line, (self.rows + 2) * of_slab].map(|bytes| (self.images * bytes).next_multiple_of(1024))
+        [self.rows * line, (self.rows + 2) * of_slab]
+            .map(|bytes| (self.images * bytes).next_multiple_of(1024))
     }
 
     /// Stages that shared memory has room for, with two barriers each.
@@ -57,7 +58,12 @@ impl Slab {
     }
 
     /// One that has so many lines of so many images a stage. `None` where its stages are too large.
-    fn of(batch: usize, [high, wide]: [usize; 2], tiles: [usize; 2], [rows, images]: [usize; 2]) -> Option<Slab> {
+    fn of(
+        batch: usize,
+        [high, wide]: [usize; 2],
+        tiles: [usize; 2],
+        [rows, images]: [usize; 2],
+    ) -> Option<Slab> {
         let (down, right) = (high.div_ceil(rows), wide.div_ceil(PLACES[0]));
         let steps = batch.div_ceil(images) * down * right;
         let count = tiles[0] * tiles[1];
@@ -107,7 +113,8 @@ impl Laid {
         let boxes = |places, rows| [SIDE, places, rows, slab.images];
         let [in_a, in_b] = [boxes(PLACES[0], slab.rows), boxes(PLACES[1], slab.rows + 2)];
         let a = Moved::boxes(self.elements, [g.o, wide, high, self.batch], &a_strides, in_a);
-        let b = Moved::boxes(self.elements, [images.neighbours, size_x, size_y, self.batch], &b_strides, in_b);
+        let b =
+            Moved::boxes(self.elements, [images.neighbours, size_x, size_y, self.batch], &b_strides, in_b);
         let ([room_a, room_b], stages, blocks) = (slab.room(), slab.stages(), slab.blocks());
         let mut parts = Parts {
             tile: tile(SIDE, SIDE * TAPS, stages),
