@@ -4,11 +4,12 @@
 // 64 filters, 64 channels and all nine taps. A stage has lines of eight places, and a slab of the image around them, a line more above and below
 // and a place more on either side; each tap is the same slab, begun elsewhere. That is because the instructions take an address apart after they
 // have made it: which chunks of a line are exchanged depends on where the line lies in shared memory, not on where the matrix begins. So a
-// matrix may begin at any line, its groups of eight k may be any number of lines apart (`next - at` below: ten, a line of the slab, and more from
+// matrix may begin at any line, its groups of eight k may be any number of lines apart (`second - at` below: ten, a line of the slab, and more from
 // image to image), and so may its groups of 64 columns (one: the next tap's).
 //
 // Each group of four warps has the three taps of a line of the window. `conv_add.cu` adds what blocks leave.
 #include "hopper.cuh"
+#include "mend.cuh"
 
 using T = V_T;
 
@@ -36,11 +37,6 @@ struct Slab {
     u64 a_line, b_place, b_line, b_image;
     TensorMap a, b;
 };
-
-// As `matrix` of hopper.cuh, with so many bytes from each 64 columns to the next, and from each eight k.
-__device__ __forceinline__ u64 lines(u32 at, u32 columns, u32 k) {
-    return (u64)1 << 62 | (u64)(k >> 4) << 32 | (u64)(columns >> 4) << 16 | (at & 0x3ffff) >> 4;
-}
 
 // A stage's first image, line and column, by its number.
 struct Stage {
@@ -90,10 +86,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
     const u32 full = begin + p.stages * room, empty = full + p.stages * 8;
     const Slab* own = argument<Slab>();
     if (threadIdx.x == 0) {
-        for (u32 s = 0; s < p.stages; s++) {
-            barrier_init(full + s * 8, 1);
-            barrier_init(empty + s * 8, WARPS);
-        }
+        ring_init(full, empty, p.stages, 1, WARPS);
         barriers_ready();
         prefetch(&own->a);
         prefetch(&own->b);
@@ -144,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             do {
                 const u32 second = down(at);
                 products_begin();
-                multiply<false, false>(sum, lines(from_a + s * 2048, 1024, 1024), lines(from_b + at, 128, second - at), T());
+                multiply<false, false>(sum, matrix<false>(from_a + s * 2048, 1024), matrix(from_b + at, 128, second - at), T());
                 at = down(second);
             } while (++s < pairs);
             products_begin();
@@ -156,27 +149,12 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
         }
         products_wait<0>();
         settle(sum);
-        if (p.overhangs) {
-            // Places that there are not are zeros, but what they see of the image may be infinite.
-            bool is_any = false;
-#pragma unroll
-            for (u32 j = 0; j < SUMS; j++) is_any |= !is_finite(sum[j]);
-            if (is_any) {
-#pragma unroll 1
-                for (u32 i = 0; i < SUMS; i++) {
-                    float x = 0;
-#pragma unroll
-                    for (u32 j = 0; j < SUMS; j++)
-                        if (i == j) x = sum[j];
-                    if (is_finite(x)) continue;
-                    const u32 row = tile_m * 64 + warp % 4 * 16 + lane / 4 + i % 4 / 2 * 8, column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-                    x = exact(p, row, group * 3 + column / 64, tile_n * 64 + column % 64, first, last);
-#pragma unroll
-                    for (u32 j = 0; j < SUMS; j++)
-                        if (i == j) sum[j] = x;
-                }
-            }
-        }
+        // Places that there are not are zeros, but what they see of the image may be infinite.
+        if (p.overhangs)
+            mend(sum, lane, [](float x) { return !is_finite(x); }, [&](u32 r, u32 column) {
+                const u32 row = tile_m * 64 + warp % 4 * 16 + r, channel = tile_n * 64 + column % 64;
+                return exact(p, row, group * 3 + column / 64, channel, first, last);
+            });
         float4* to = (float4*)p.parts + (u64)blockIdx.x * (64 * GROUPS * COLUMNS / 4) + (warp - 4) * (SUMS / 4 * 32) + lane;
 #pragma unroll
         for (u32 j = 0; j < SUMS; j += 4) __stcg(to + j * 8, make_float4(sum[j], sum[j + 1], sum[j + 2], sum[j + 3]));

@@ -88,10 +88,7 @@ struct Ring {
         full = memory + STAGES * STAGE + between;
         empty = full + STAGES * 8;
         if (threadIdx.x == 0) {
-            for (int s = 0; s < STAGES; s++) {
-                barrier_init(full + s * 8, 1);
-                barrier_init(empty + s * 8, WARPS);
-            }
+            ring_init(full, empty, STAGES, 1, WARPS);
             barriers_ready();
             prefetch(&own->a);
             prefetch(&own->b);

@@ -75,6 +75,14 @@ __device__ __forceinline__ void barrier_bounded(u32 barrier, u32 parity, const c
 #define barrier_wait(barrier, parity) barrier_bounded(barrier, parity, __FILE__, __LINE__, __func__, #barrier)
 #endif
 
+// Initialises the barriers of a ring's stages, two of each: at so many arrivals it is full, or empty.
+__device__ __forceinline__ void ring_init(u32 full, u32 empty, u32 stages, u32 fill, u32 drain) {
+    for (u32 s = 0; s < stages; s++) {
+        barrier_init(full + s * 8, fill);
+        barrier_init(empty + s * 8, drain);
+    }
+}
+
 __device__ __forceinline__ void prefetch(const TensorMap* map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
@@ -131,12 +139,16 @@ __device__ __forceinline__ void more_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
 }
 
-// A matrix in shared memory, as the products are told of it. LINES_K: lines run along k. Else they run along m or n, and each 64 of
-// these are followed by the next `apart` bytes on.
+// A matrix in shared memory, as the products are told of it. Its lines run along m or n, and each 64 of these are followed by the next `apart` bytes
+// on, each eight k by the next `further` bytes on.
+__device__ __forceinline__ u64 matrix(u32 at, u32 apart, u32 further) {
+    u64 description = (u64)1 << 62 | (u64)(further >> 4) << 32 | (u64)(apart >> 4) << 16;
+    return description | (at & 0x3ffff) >> 4;
+}
+// The same, line after line. LINES_K: lines run along k.
 template <bool LINES_K>
 __device__ __forceinline__ u64 matrix(u32 at, u32 apart) {
-    u64 description = (u64)1 << 62 | (u64)(1024 >> 4) << 32 | (u64)(LINES_K ? 1 : apart >> 4) << 16;
-    return description | (at & 0x3ffff) >> 4;
+    return matrix(at, LINES_K ? 16 : apart, 1024);
 }
 
 __device__ __forceinline__ void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }

@@ -227,10 +227,7 @@ __device__ __forceinline__ void compute(const Arguments& p) {
     const u32 stages = (shared_address(memory) + 1023) & ~1023u;
     const u32 slices = stages + STAGES * STAGE, full = slices + WARPS * SLICE, empty = full + STAGES * 8;
     if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            barrier_init(full + s * 8, 1);
-            barrier_init(empty + s * 8, WARPS);
-        }
+        ring_init(full, empty, STAGES, 1, WARPS);
         barriers_ready();
         Turn::prefetch_maps();
     }

@@ -10,6 +10,7 @@
 // make those of a, in registers, while products are under way.
 #pragma once
 #include "hopper.cuh"
+#include "mend.cuh"
 
 constexpr int SPLITTERS = 4;  // warps
 
@@ -259,21 +260,5 @@ __device__ __forceinline__ bool is_doubtful(float sum) {
 // Adds doubtful sums up again: `exact(row, col)` says what they are, from the warp's first row and column on, where there are such.
 template <int COUNT, typename Exact>
 __device__ __forceinline__ void mend(float (&sum)[COUNT], u32 lane, Exact exact) {
-    bool is_any = false;
-#pragma unroll
-    for (int i = 0; i < COUNT; i++) is_any |= is_doubtful(sum[i]);
-    if (!__any_sync(~0u, is_any)) return;
-#pragma unroll 1
-    for (u32 i = 0; i < COUNT; i++) {
-        float x = 0;
-#pragma unroll
-        for (u32 j = 0; j < COUNT; j++)
-            if (i == j) x = sum[j];
-        if (!is_doubtful(x)) continue;
-        x = exact(lane / 4 + i % 4 / 2 * 8, i / 4 * 8 + lane % 4 * 2 + i % 2);
-#pragma unroll
-        for (u32 j = 0; j < COUNT; j++)
-            if (i == j) sum[j] = x;
-    }
-    __syncwarp();
+    mend(sum, lane, [](float x) { return is_doubtful(x); }, exact);
 }

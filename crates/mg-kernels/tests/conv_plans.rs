@@ -272,21 +272,34 @@ impl Memory {
         }
     }
 
-    /// A box of a tensor: lines of neighbours.
-    fn lines(&self, map: &Map, at: [usize; 3]) -> Vec<Vec<f64>> {
+    /// A box of a tensor of any number of dimensions: lines of neighbours, one after the other as they come to lie.
+    fn lines<const RANK: usize>(&self, map: &Map, at: [isize; RANK]) -> Vec<Vec<f64>> {
         let Moved::Boxes(tensor) = &map.tensor else { panic!("boxes are moved") };
         // As the driver takes them.
         let taken = |&stride: &u64| stride > 0 && stride.is_multiple_of(16) && stride < 1 << 40;
         assert!(tensor.strides.iter().all(taken), "{:?}", tensor.strides);
         assert!(tensor.boxes.iter().all(|&n| (1..=256).contains(&n)), "{:?}", tensor.boxes);
-        let [across, down] = [0, 1].map(|i| tensor.boxes[i] as usize);
-        let inside = |i: [usize; 3]| i.iter().zip(&tensor.sizes).all(|(&i, &n)| (i as u64) < n);
-        let one = |x: usize, y: usize| {
-            let i = [at[0] + x, at[1] + y, at[2]];
-            let byte = i[1] as u64 * tensor.strides[0] + i[2] as u64 * tensor.strides[1];
-            if inside(i) { self.read((map.pointer, map.offset + byte), i[0] as isize) } else { 0.0 }
+        let (across, others) = tensor.boxes.split_first().unwrap();
+        let inside = |i: &[isize]| i.iter().zip(&tensor.sizes).all(|(&i, &n)| (0..n as isize).contains(&i));
+        let one = |first: &[isize; RANK], x: u32| {
+            let mut i = *first;
+            i[0] += x as isize;
+            if !inside(&i) {
+                return 0.0;
+            }
+            let byte: u64 = i[1..].iter().zip(&tensor.strides).map(|(&i, &stride)| i as u64 * stride).sum();
+            self.read((map.pointer, map.offset + byte), i[0])
         };
-        (0..down).map(|y| (0..across).map(|x| one(x, y)).collect()).collect()
+        let count: u32 = others.iter().product();
+        let first = |mut line: u32| {
+            let mut i = at;
+            for (i, &n) in i[1..].iter_mut().zip(others) {
+                *i += (line % n) as isize;
+                line /= n;
+            }
+            i
+        };
+        (0..count).map(first).map(|first| (0..*across).map(|x| one(&first, x)).collect()).collect()
     }
 
     /// Windows, as the copy engine walks over them.
@@ -352,7 +365,7 @@ impl Memory {
                 for stage in 0..taps * chunks {
                     let (tap, chunk) = (stage / chunks, stage % chunks * each);
                     let filter = first + (tap / wide) as isize * down + (tap % wide) as isize * right;
-                    let a = self.lines(a, [chunk, tile_m * bm, usize::try_from(filter).unwrap()]);
+                    let a = self.lines(a, signed([chunk, tile_m * bm, usize::try_from(filter).unwrap()]));
                     let b = self.gathered(b, chunk, window(tile_n * bn), apart(tap));
                     for (i, j) in (0..bm).flat_map(|i| (0..bn).map(move |j| (i, j))) {
                         sum[i * bn + j] += a[i].iter().zip(&b[j]).map(|(a, b)| a * b).sum::<f64>();
@@ -393,11 +406,11 @@ impl Memory {
                 let end = turns.min((tile + 1) * steps);
                 sum.fill(0.0);
                 for k in turn - tile * steps..end - tile * steps {
-                    let parts = |i: usize| self.lines(a, [tile_m * bm + i, k * each, 0]);
+                    let parts = |i: usize| self.lines(a, signed([tile_m * bm + i, k * each, 0]));
                     let a: Vec<_> = match kind {
                         // Places are innermost.
                         "conv_weight_tf32" => {
-                            let lines = self.lines(a, [k * each, tile_m * bm, 0]);
+                            let lines = self.lines(a, signed([k * each, tile_m * bm, 0]));
                             let part = |rows: &[Vec<f64>]| {
                                 (0..each).map(|k| rows.iter().map(|row| row[k]).collect()).collect()
                             };
@@ -481,8 +494,8 @@ impl Memory {
                 let mut sum = vec![0.0; bm * bn];
                 for k in turn - tile * steps..end - tile * steps {
                     let (image, place) = (k / stages, k % stages * each);
-                    let a = self.lines(a, [place, tile % tiles_m * bm, image]);
-                    let b = self.lines(b, [place, tile / tiles_m * bn, image]);
+                    let a = self.lines(a, signed([place, tile % tiles_m * bm, image]));
+                    let b = self.lines(b, signed([place, tile / tiles_m * bn, image]));
                     for (i, j) in (0..bm).flat_map(|i| (0..bn).map(move |j| (i, j))) {
                         sum[i * bn + j] += a[i].iter().zip(&b[j]).map(|(a, b)| a * b).sum::<f64>();
                     }
@@ -492,29 +505,6 @@ impl Memory {
                 turn = end;
             }
         }
-    }
-
-    /// Lines of a box of images, image by image and line by line.
-    fn slab(&self, map: &Map, at: [isize; 4]) -> Vec<Vec<f64>> {
-        let Moved::Boxes(tensor) = &map.tensor else { panic!("boxes are moved") };
-        let taken = |&stride: &u64| stride > 0 && stride.is_multiple_of(16) && stride < 1 << 40;
-        assert!(tensor.strides.iter().all(taken), "{:?}", tensor.strides);
-        assert!(tensor.boxes.iter().all(|&n| (1..=256).contains(&n)), "{:?}", tensor.boxes);
-        let [across, right, down, images] = [0, 1, 2, 3].map(|i| tensor.boxes[i] as isize);
-        let one = |c: isize, x: isize, y: isize, image: isize| {
-            let i = [at[0] + c, at[1] + x, at[2] + y, at[3] + image];
-            if !i.iter().zip(&tensor.sizes).all(|(&i, &n)| (0..n as isize).contains(&i)) {
-                return 0.0;
-            }
-            let byte: u64 = i[1..].iter().zip(&tensor.strides).map(|(&i, &stride)| i as u64 * stride).sum();
-            self.read((map.pointer, map.offset + byte), i[0])
-        };
-        (0..images * down * right)
-            .map(|i| {
-                let (x, y, image) = (i % right, i / right % down, i / right / down);
-                (0..across).map(|c| one(c, x, y, image)).collect()
-            })
-            .collect()
     }
 
     /// `struct Slab` of `kernels/conv_slab.cu`: a line of shared memory is one of 64 filters or channels, and groups of eight k are lines from one on.
@@ -538,8 +528,8 @@ impl Memory {
             for k in part * share..((part + 1) * share).min(steps) {
                 let (x, y) = ((k % right * 8) as isize, (k / right % down * rows) as isize);
                 let image = (k / right / down * images) as isize;
-                let a = self.slab(a, [(tile_m * 64) as isize, x, y, image]);
-                let b = self.slab(b, [(tile_n * 64) as isize, x + low[1], y + low[0], image]);
+                let a = self.lines(a, [(tile_m * 64) as isize, x, y, image]);
+                let b = self.lines(b, [(tile_n * 64) as isize, x + low[1], y + low[0], image]);
                 let mut at = 0;
                 for group in 0..images * rows {
                     for (tap, i) in (0..9).flat_map(|tap| (0..8).map(move |i| (tap, i))) {
@@ -689,6 +679,11 @@ fn carried_out(plan: &KernelPlan, case: Case, lying: Lying, kind: ConvKind, dtyp
     let far = memory.arrays[&Pointer::Output(0)].iter().zip(&expected).map(|(a, b)| (a - b).abs());
     // Not `fold(max)`: a NaN has to fail.
     assert!(far.clone().all(|d| d < 1e-9), "{case:?} {lying:?} {kind:?} {dtype}");
+}
+
+/// Where a box begins that is all behind the first element.
+fn signed<const RANK: usize>(at: [usize; RANK]) -> [isize; RANK] {
+    at.map(|n| n as isize)
 }
 
 /// The stages that a block takes, of all tiles': from one on, up to another.

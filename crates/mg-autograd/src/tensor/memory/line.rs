@@ -50,6 +50,15 @@ pub(crate) struct Part {
     pub(super) is_turned: bool,
 }
 
+impl Part {
+    /// What a tensor is turned to: a line that is its own, in another order of axes.
+    #[track_caller]
+    pub(super) fn turned(line: Arc<Line>, layout: Layout, known: Option<Known>) -> Part {
+        let (made_at, region, lies) = (mg_graph::line(), None, None);
+        Part { line, layout, region, lies, made_at, known, is_turned: true }
+    }
+}
+
 /// A view's node.
 pub(super) struct Known {
     pub(super) held: Held,

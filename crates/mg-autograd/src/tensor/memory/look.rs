@@ -8,22 +8,11 @@ use crate::jit;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, View};
+use mg_kernels::library::innermost_layout;
 use smallvec::SmallVec;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
-
-/// Whether a layout reaches each element of something of this shape once, in another order of its axes.
-fn is_order_of_all(layout: &Layout, whole: &Shape) -> bool {
-    if layout.numel() != whole.numel() || layout.numel() == 0 {
-        return false;
-    }
-    let (sizes, strides) = (layout.shape().iter(), layout.strides().iter());
-    let mut axes: SmallVec<[(isize, usize); 8]> = strides.copied().zip(sizes.copied()).collect();
-    axes.retain(|&mut (_, n)| n > 1);
-    axes.sort_unstable();
-    axes.iter().try_fold(1, |next, &(stride, n)| (stride == next).then_some(next * n as isize)).is_some()
-}
 
 /// Images whose channels are innermost by the order of memory, and where their own axes lie in that. `None` for what lies in rows, and in memory of others.
 pub(super) fn by_memory(node: &Node) -> Option<(Node, Layout)> {
@@ -32,14 +21,11 @@ pub(super) fn by_memory(node: &Node) -> Option<(Node, Layout)> {
     }
     let rank = node.shape().rank();
     let to_memory: SmallVec<[usize; 5]> = std::iter::once(0).chain(2..rank).chain([1]).collect();
-    let back: SmallVec<[usize; 5]> = [0, rank - 1].into_iter().chain(1..rank - 1).collect();
     // It has the history of what it sees, whether gradients are recorded now or not.
     let was = mg_graph::set_tracking(true);
     let turned = node.permute(&to_memory);
     mg_graph::set_tracking(was);
-    let whole = turned.ok()?;
-    let layout = Layout::contiguous(*whole.shape()).permute(&back).ok()?;
-    Some((whole, layout))
+    Some((turned.ok()?, innermost_layout(node.shape()).ok()?))
 }
 
 impl Tensor {
@@ -218,9 +204,7 @@ impl Tensor {
                 let known = Some(Known::new(held, &whole));
                 let line = Line::new(Held::owned(whole), leaf, None, None);
                 line.memory.writes.store(writes, Ordering::Relaxed);
-                let (made_at, region, lies) = (mg_graph::line(), None, None);
-                let part = Part { line, layout, region, lies, made_at, known, is_turned: true };
-                *state = State::Part(Box::new(part));
+                *state = State::Part(Box::new(Part::turned(line, layout, known)));
             } else {
                 let lies = other_lie(&held.node).map(Box::new);
                 let line = Line::new(held, leaf, None, lies);
@@ -417,13 +401,13 @@ impl Tensor {
         } else if let Seat { line, layout, region: None, lies: None } = self.line()
             && layout.offset() == 0
             && !layout.is_contiguous()
-            && is_order_of_all(&layout, &line.facts().shape)
+            && layout.numel() == line.facts().shape.numel()
+            && !layout.overlaps()
+            && layout.extent().is_some_and(|(_, last)| last + 1 == layout.numel())
         {
             // Another line on all of it, by the order of memory, too.
             let all = Tensor::of_state(State::Whole(line), false);
-            let (line, made_at) = (all.other_line(None), mg_graph::line());
-            let (region, lies, known) = (None, None, None);
-            let part = Part { line, layout, region, lies, made_at, known, is_turned: true };
+            let part = Part::turned(all.other_line(None), layout, None);
             return Tensor::of_state(State::Part(Box::new(part)), false);
         }
         Tensor::of_state(State::Whole(self.other_line(None)), false)

@@ -24,39 +24,23 @@ const BESIDES: f64 = 48.0;
 const GATHERED: f64 = 1.5;
 
 /// How images are divided into stages, and stages into blocks.
-#[derive(Clone, Copy)]
 pub(super) struct Slab {
     /// Of a stage: so many lines of eight places of so many images.
     rows: usize,
     images: usize,
-    /// Stages of images, down and to the right, and of a tile.
+    /// Stages of images, down and to the right.
     down: usize,
     right: usize,
-    steps: usize,
-    /// Stages of a block.
-    share: usize,
-    tiles: [usize; 2],
-    /// Cycles of all.
-    time: f64,
+    parts: Parts,
+}
+
+/// Bytes in shared memory of a stage's places, and of its slab: so many lines of so many images.
+fn room([rows, images]: [usize; 2]) -> [usize; 2] {
+    let [line, of_slab] = PLACES.map(|places| places * 128);
+    [rows * line, (rows + 2) * of_slab].map(|bytes| (images * bytes).next_multiple_of(1024))
 }
 
 impl Slab {
-    /// Bytes of a stage's places in shared memory, and of its slab.
-    fn room(&self) -> [usize; 2] {
-        let [line, of_slab] = PLACES.map(|places| places * 128);
-        [self.rows * line, (self.rows + 2) * of_slab]
-            .map(|bytes| (self.images * bytes).next_multiple_of(1024))
-    }
-
-    /// Stages that shared memory has room for, with two barriers each.
-    fn stages(&self) -> usize {
-        (SHARED / (self.room().iter().sum::<usize>() + 16)).min(STAGES[1])
-    }
-
-    fn blocks(&self) -> usize {
-        self.tiles[0] * self.tiles[1] * self.steps.div_ceil(self.share)
-    }
-
     /// One that has so many lines of so many images a stage. `None` where its stages are too large.
     fn of(
         batch: usize,
@@ -64,17 +48,33 @@ impl Slab {
         tiles: [usize; 2],
         [rows, images]: [usize; 2],
     ) -> Option<Slab> {
+        let bytes = room([rows, images]).iter().sum::<usize>();
+        // With two barriers each.
+        let stages = (SHARED / (bytes + 16)).min(STAGES[1]);
+        if stages < STAGES[0] {
+            return None;
+        }
         let (down, right) = (high.div_ceil(rows), wide.div_ceil(PLACES[0]));
         let steps = batch.div_ceil(images) * down * right;
         let count = tiles[0] * tiles[1];
         let share = steps.div_ceil((MULTIPROCESSORS / count).max(1)).max(4.min(steps));
-        let mut slab = Slab { rows, images, down, right, steps, share, tiles, time: 0.0 };
-        let blocks = slab.blocks();
-        let brought = slab.room().iter().sum::<usize>() as f64 / BYTES_A_CYCLE;
-        let stage = ((rows * images / 2) as f64 * PAIR).max(brought) + BESIDES;
+        let blocks = count * steps.div_ceil(share);
+        let stage = ((rows * images / 2) as f64 * PAIR).max(bytes as f64 / BYTES_A_CYCLE) + BESIDES;
         let turns = (blocks.div_ceil(MULTIPROCESSORS) * share) as f64;
-        slab.time = turns * stage + (blocks * SIDE * SIDE * TAPS) as f64 * LEFT;
-        (slab.stages() >= STAGES[0]).then_some(slab)
+        let parts = Parts {
+            tile: tile(SIDE, SIDE * TAPS, stages),
+            wide: SIDE * 3,
+            whole: true,
+            tiles,
+            steps,
+            share,
+            together: true,
+            blocks,
+            time: turns * stage + (blocks * SIDE * SIDE * TAPS) as f64 * LEFT,
+            slots: blocks,
+            at: 0,
+        };
+        Some(Slab { rows, images, down, right, parts })
     }
 
     /// The division that is done first. `None` where the windows are others, or tiles (of which the best takes so many cycles) are faster.
@@ -89,9 +89,10 @@ impl Slab {
             let counts = (1..=16 / rows).filter(move |images| (rows * images).is_multiple_of(2));
             counts.filter_map(move |images| Slab::of(batch, window.places, tiles, [rows, images]))
         };
-        let best = (1..=16).flat_map(of).min_by(|a, b| a.time.total_cmp(&b.time))?;
+        let best = (1..=16).flat_map(of).min_by(|a, b| a.parts.time.total_cmp(&b.parts.time))?;
         let is_named = problem.tile.is_some();
-        (best.blocks() < 1 << 30 && (is_named || best.time < GATHERED * tiles_take)).then_some(best)
+        let Parts { blocks, time, .. } = best.parts;
+        (blocks < 1 << 30 && (is_named || time < GATHERED * tiles_take)).then_some(best)
     }
 }
 
@@ -100,7 +101,7 @@ impl Laid {
     pub(super) fn slabs(
         &self,
         problem: &Problem,
-        slab: &Slab,
+        slab: Slab,
         images: &Images,
         gradient: &Gradient,
         plan: &mut KernelPlan,
@@ -115,30 +116,19 @@ impl Laid {
         let a = Moved::boxes(self.elements, [g.o, wide, high, self.batch], &a_strides, in_a);
         let b =
             Moved::boxes(self.elements, [images.neighbours, size_x, size_y, self.batch], &b_strides, in_b);
-        let ([room_a, room_b], stages, blocks) = (slab.room(), slab.stages(), slab.blocks());
-        let mut parts = Parts {
-            tile: tile(SIDE, SIDE * TAPS, stages),
-            wide: SIDE * 3,
-            whole: true,
-            tiles: slab.tiles,
-            steps: slab.steps,
-            share: slab.share,
-            together: true,
-            blocks,
-            slots: blocks,
-            time: slab.time,
-            at: 0,
-        };
+        let [room_a, room_b] = room([slab.rows, slab.images]);
+        let mut parts = slab.parts;
+        let stages = parts.tile.stages;
         let Some(place) = parts.room(plan) else { return Ok(false) };
         let overhangs = !wide.is_multiple_of(PLACES[0]) || !high.is_multiple_of(slab.rows);
         let args = args::conv_slab::Slab {
             parts: Some(place),
             m: g.o as u32,
             depth: g.c as u32,
-            tiles_m: slab.tiles[0] as u32,
-            tiles: (slab.tiles[0] * slab.tiles[1]) as u32,
-            steps: slab.steps as u32,
-            share: slab.share as u32,
+            tiles_m: parts.tiles[0] as u32,
+            tiles: (parts.tiles[0] * parts.tiles[1]) as u32,
+            steps: parts.steps as u32,
+            share: parts.share as u32,
             rows: slab.rows as u32,
             images: slab.images as u32,
             down: slab.down as u32,
@@ -163,7 +153,7 @@ impl Laid {
             a: Some((gradient.place, a)),
             b: Some((images.place, b)),
         };
-        let mut made = launch("conv", &format!("conv_slab_{}", self.name), blocks, &args)?;
+        let mut made = launch("conv", &format!("conv_slab_{}", self.name), parts.blocks, &args)?;
         made.shared = (1024 + stages * (room_a + room_b + 16)) as u32;
         plan.launches.push(made);
         let chunks = g.c.div_ceil(self.each());

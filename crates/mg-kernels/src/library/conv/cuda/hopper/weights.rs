@@ -138,7 +138,7 @@ impl Laid {
             && !is_tf32
             && let Some(slab) = Slab::new(problem, window, self.batch, parts.time)
         {
-            return self.slabs(problem, &slab, &images, &gradient, plan);
+            return self.slabs(problem, slab, &images, &gradient, plan);
         }
         let Some(begun) = parts.begin(plan, self.windows(&images)) else { return Ok(false) };
         let args = Conv {
