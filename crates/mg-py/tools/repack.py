@@ -24,8 +24,8 @@ class Packer:
         return b""
 
     def flush(self) -> bytes:
-        # Without what zlib puts before and after it.
-        packed: bytes = zopfli.zlib.compress(b"".join(self.parts))
+        # Without what zlib puts before and after it; with as many blocks as pay.
+        packed: bytes = zopfli.zlib.compress(b"".join(self.parts), blocksplittingmax=0)
         return packed[2:-4]
 
 
