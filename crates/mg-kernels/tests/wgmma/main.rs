@@ -45,9 +45,11 @@ impl Matrix {
 fn descriptions_are_the_sources_own() {
     says(
         "hopper.cuh",
-        "u64 description = (u64)1 << 62 | (u64)(1024 >> 4) << 32 | (u64)(LINES_K ? 1 : apart >> 4) << 16;
+        "u64 description = (u64)1 << 62 | (u64)(further >> 4) << 32 | (u64)(apart >> 4) << 16;
          return description | (at & 0x3ffff) >> 4;",
     );
+    // 16 bytes are 1, in units of 16.
+    says("hopper.cuh", "return matrix(at, LINES_K ? 16 : apart, 1024);");
     says("thirds.cuh", "return (u64)2 << 62 | (u64)(512 >> 4) << 32 | (u64)1 << 16 | (at & 0x3ffff) >> 4;");
 }
 
